@@ -19,6 +19,8 @@ pub enum BestAt {
     Surest,
     /// Nothing shown takes less time, and something takes more.
     Soonest,
+    /// All versions of the classifier accept it, and not all of something else shown.
+    Lasting,
 }
 
 impl BestAt {
@@ -30,6 +32,7 @@ impl BestAt {
             Self::MostCommon => "most_common",
             Self::Surest => "surest",
             Self::Soonest => "soonest",
+            Self::Lasting => "lasting",
         }
     }
 }
@@ -105,6 +108,30 @@ pub struct Found {
     pub search_ended: bool,
     /// What unknown cells would decide.
     pub unknown: Vec<IfKnown>,
+    /// The first way of the same request without what ways must withstand ([`Request::robust`](crate::Request::robust),
+    /// `certify`, `slack`): the differences are what that costs. `None` if the request asks for none of it.
+    pub plain: Option<Box<Way>>,
+}
+
+/// How many versions of the classifier accept a way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepting {
+    /// How many accept it.
+    pub versions: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Accepting {
+    /// Whether all versions accept it.
+    pub fn all(self) -> bool {
+        self.versions == self.of
+    }
+
+    /// The share that accepts it.
+    pub fn share(self) -> f64 {
+        self.versions as f64 / self.of as f64
+    }
 }
 
 /// A row that this person could become and be accepted.
@@ -120,8 +147,13 @@ pub struct Way {
     pub consequences: Vec<Change>,
     /// Its score: the probability of acceptance, or the predicted number.
     pub probability: f64,
-    /// Whether the score is beyond the threshold by the request's margin.
+    /// Whether the score is beyond the threshold by the request's margin, as is all that it must withstand.
     pub has_margin: bool,
+    /// How many versions of the classifier accept it, besides the deployed one; `None` for a model without versions.
+    pub accepting: Option<Accepting>,
+    /// It is accepted by every network, or all trees, within so much of the deployed one; found by halving. `None` unless the
+    /// request has [`certify`](crate::Request::certify).
+    pub certified: Option<f64>,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
     /// log p⁺ of the row, given what the person cannot change.
@@ -323,18 +355,27 @@ pub enum Obstacle {
     Within(Option<u32>),
     /// The request's wish that nothing gets worse.
     NoHarm,
+    /// The request's share of versions that must accept.
+    Robust,
+    /// The request's certificate.
+    Certify,
+    /// The request's wish that a change may fall a step short.
+    Slack,
     /// A constraint of the schema.
     Schema(Restriction),
 }
 
 impl Obstacle {
     /// The names of all kinds of obstacles in files.
-    pub const NAMES: [&str; 14] = [
+    pub const NAMES: [&str; 17] = [
         "lock",
         "limit",
         "max_effort",
         "within",
         "no_harm",
+        "robust",
+        "certify",
+        "slack",
         "monotone",
         "immutable",
         "allowed",
@@ -354,6 +395,9 @@ impl Obstacle {
             Self::MaxEffort(_) => "max_effort",
             Self::Within(_) => "within",
             Self::NoHarm => "no_harm",
+            Self::Robust => "robust",
+            Self::Certify => "certify",
+            Self::Slack => "slack",
             Self::Schema(Restriction::Monotone(_)) => "monotone",
             Self::Schema(Restriction::Immutable(_)) => "immutable",
             Self::Schema(Restriction::Allowed(_)) => "allowed",
@@ -379,7 +423,13 @@ impl Obstacle {
                 | Restriction::Transitions(feature),
             ) => Some(feature),
             Self::Schema(Restriction::Rule(rule)) => Some(rule.when.feature),
-            Self::MaxEffort(_) | Self::Within(_) | Self::NoHarm | Self::Schema(_) => None,
+            Self::MaxEffort(_)
+            | Self::Within(_)
+            | Self::NoHarm
+            | Self::Robust
+            | Self::Certify
+            | Self::Slack
+            | Self::Schema(_) => None,
         }
     }
 }

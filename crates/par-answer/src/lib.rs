@@ -21,7 +21,7 @@ pub mod decode;
 pub mod evaluate;
 pub mod refine;
 pub mod request;
-pub mod solver;
+mod solver;
 pub mod table;
 pub mod words;
 pub mod write;
@@ -30,8 +30,11 @@ mod complete;
 mod exact;
 mod offers;
 mod problem;
+mod slack;
 
-pub use answer::{Answer, BestAt, Change, Found, IfKnown, NotFound, Obstacle, Point, Reason, Solves, Way};
+pub use answer::{
+    Accepting, Answer, BestAt, Change, Found, IfKnown, NotFound, Obstacle, Point, Reason, Solves, Way,
+};
 pub use par_model::Order;
 pub use request::{Method, Request};
 pub use solver::{Solver, answer, answer_batch};

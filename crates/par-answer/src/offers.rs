@@ -1,6 +1,8 @@
 //! Selects and orders the ways to show: none that another dominates.
 
-use crate::answer::Solves;
+use par_model::ScoreScale;
+
+use crate::answer::{Accepting, Solves};
 use crate::problem::Solution;
 
 /// A solution that could be shown.
@@ -11,6 +13,10 @@ pub(crate) struct Offer {
     pub(crate) probability: f64,
     /// The score as [`par_model::ScoreScale::sureness`] has it.
     pub(crate) sureness: f64,
+    /// The score of the row as written, or the lowest of those that it must withstand.
+    pub(crate) withstood: f64,
+    /// How many versions of the classifier accept it; `None` if there are none.
+    pub(crate) accepting: Option<Accepting>,
     /// log p⁺, given what the person cannot change.
     pub(crate) conditional: f64,
     /// The share of accepted rows that are no likelier by it.
@@ -31,12 +37,14 @@ const SURENESS: f64 = 0.01;
 const PERCENTILE: f64 = 0.05;
 const EFFORT: f64 = 0.05;
 const MONTHS: f64 = 1.0;
+const VERSIONS: f64 = 0.05;
 
 impl Offer {
-    /// How much better it is than another in effort, changes, probability, plausibility and time, in units of
-    /// differences that nobody would notice.
-    fn advantages(&self, other: &Self) -> [f64; 5] {
+    /// How much better it is than another in effort, changes, probability, plausibility, time and the versions that
+    /// accept it, in units of differences that nobody would notice.
+    fn advantages(&self, other: &Self) -> [f64; 6] {
         let (own, its) = (&self.solution, &other.solution);
+        let accepting = |offer: &Self| offer.accepting.map_or(1.0, Accepting::share);
         let effort = EFFORT * own.cost.effort.max(its.cost.effort).max(f64::MIN_POSITIVE);
         [
             (its.cost.effort - own.cost.effort) / effort,
@@ -45,6 +53,7 @@ impl Offer {
             (self.sureness - other.sureness) / SURENESS,
             (self.percentile - other.percentile) / PERCENTILE,
             (f64::from(other.months) - f64::from(self.months)) / MONTHS,
+            (accepting(self) - accepting(other)) / VERSIONS,
         ]
     }
 
@@ -60,6 +69,11 @@ impl Offer {
     fn beats(&self, other: &Self) -> bool {
         let advantages = self.advantages(other);
         advantages.iter().all(|by| *by >= 0.0) && advantages.iter().any(|by| *by > 0.0)
+    }
+
+    /// Whether all versions of the classifier accept it, if there are any.
+    fn is_lasting(&self) -> bool {
+        self.accepting.is_some_and(Accepting::all)
     }
 
     /// Whether it leaves out a change of another.
@@ -95,14 +109,17 @@ impl Offers {
     }
 
     /// The offers to show, at most `count`: the first one found, and then each that leaves out a change of every one
-    /// before it, and that nothing found beats and nothing shown dominates. Of several, the one with the most `worth`
+    /// before it, or is the first that all versions of the classifier accept, and that nothing found beats and nothing
+    /// shown dominates. Of several, the one with the most `worth`
     /// comes next; of equals, the one found first.
     pub(crate) fn shown(&self, count: usize, worth: impl Fn(&Offer) -> f64) -> Vec<&Offer> {
         let mut shown: Vec<&Offer> = self.offers.first().into_iter().collect();
         while shown.len() < count {
+            let none_lasts = !shown.iter().any(|before| before.is_lasting());
             let is_another = |offer: &&Offer| {
                 shown.iter().all(|before| {
-                    offer.leaves_out_one_of(before) && !before.dominates(offer) && !offer.dominates(before)
+                    let is_other = offer.leaves_out_one_of(before) || none_lasts && offer.is_lasting();
+                    is_other && !before.dominates(offer) && !offer.dominates(before)
                 }) && !self.offers.iter().any(|other| other.beats(offer))
             };
             let others = self.offers.iter().filter(is_another);
@@ -113,10 +130,11 @@ impl Offers {
         shown
     }
 
-    /// The surest score of any offer.
-    pub(crate) fn surest(&self) -> Option<f64> {
-        let surest = self.offers.iter().max_by(|a, b| a.sureness.total_cmp(&b.sureness));
-        surest.map(|offer| offer.probability)
+    /// The surest score of any offer, of all that it must withstand.
+    pub(crate) fn surest(&self, scale: ScoreScale) -> Option<f64> {
+        let sureness = |offer: &Offer| scale.sureness(offer.withstood);
+        let surest = self.offers.iter().max_by(|a, b| sureness(a).total_cmp(&sureness(b)));
+        surest.map(|offer| offer.withstood)
     }
 }
 
@@ -135,6 +153,8 @@ mod tests {
             solution,
             probability,
             sureness: probability,
+            withstood: probability,
+            accepting: None,
             conditional: percentile,
             percentile,
             months,

@@ -80,6 +80,15 @@ pub struct Request {
     pub within: Option<u32>,
     /// Whether nothing may get worse, where the schema says which direction is better.
     pub no_harm: bool,
+    /// The share of the classifier's versions that must accept a way, above 0 and at most 1, besides the deployed one; without it
+    /// only the deployed one must. A model without versions has none to ask.
+    pub robust: Option<f64>,
+    /// A way must be accepted by every network whose weights differ by at most this share of the largest weight of
+    /// their layer; of trees by all whose thresholds differ by at most this share of the spread of their column. Above 0
+    /// and at most 1.
+    pub certify: Option<f64>,
+    /// Whether a way must stay accepted when any one of its changes falls a step short.
+    pub slack: bool,
     /// How many ways to find, at least 1. Each leaves out a change of every way before it.
     pub count: usize,
     /// Which way comes first; the model's order by default.
@@ -137,6 +146,9 @@ impl Default for Request {
             max_effort: None,
             within: None,
             no_harm: false,
+            robust: None,
+            certify: None,
+            slack: false,
             count: 1,
             order: None,
             deadline: None,
@@ -146,7 +158,7 @@ impl Default for Request {
 }
 
 /// The names of the options of a request, in JSON and in text.
-pub const OPTIONS: [&str; 15] = [
+pub const OPTIONS: [&str; 18] = [
     "method",
     "count",
     "order",
@@ -160,6 +172,9 @@ pub const OPTIONS: [&str; 15] = [
     "max_effort",
     "within",
     "no_harm",
+    "robust",
+    "certify",
+    "slack",
     "deadline",
     "auditor",
 ];
@@ -181,6 +196,13 @@ pub struct Problem {
 
 /// What the lowest percentile is, in words.
 const MIN_PERCENTILE: &str = "a number from 0 to 1";
+/// What the share of versions that must accept is, in words.
+const ROBUST: &str = "true, or a share above 0 and at most 1";
+/// What is expected instead, where a model has no other versions of its classifier.
+const NO_VERSIONS: &str =
+    "nothing: the model has no other versions of its classifier; `par fit --versions 8` trains some";
+/// How far weights or thresholds may move, in words.
+const CERTIFY: &str = "a share above 0 and at most 1";
 /// What the most effort is, in words.
 const MAX_EFFORT: &str = "a number above 0";
 /// What a duration is, in words.
@@ -190,6 +212,11 @@ const EFFORT: &str = "easy, some, hard, very hard or a number above 0";
 
 /// What a deadline is, in words.
 const DEADLINE: &str = "a time such as `50ms` or `2s`";
+
+/// Whether a number is a share of something, and not none of it.
+fn is_share(number: f64) -> bool {
+    number > 0.0 && number <= 1.0
+}
 
 /// The time of a deadline: a whole number of milliseconds or seconds.
 fn deadline(text: &str) -> Option<Duration> {

@@ -1,6 +1,7 @@
 //! Answers one person.
 
 mod generate;
+mod lasting;
 mod obstacles;
 mod tighten;
 mod unknown;
@@ -9,11 +10,12 @@ mod ways;
 use std::time::Instant;
 
 use par_circuit::{Code, Evaluator, Stop, threads};
-use par_data::{Batch, Candidates, CellError, Columns, Mask, OwnRow, Reach, UNKNOWN, Wishes};
+use par_data::{Batch, Candidates, CellError, Choice, Columns, Mask, OwnRow, Reach, UNKNOWN, Wishes};
 use par_model::classifier::Classifier;
 use par_model::generator::GeneratorScratch;
 use par_model::{LocalSearch, Model, Order, Plausibility, RowError, ScoreScale, Target};
 
+use self::lasting::Demands;
 use crate::answer::{Answer, NotFound, Reason, Solves};
 use crate::complete::Completer;
 use crate::decode::Decoder;
@@ -51,9 +53,11 @@ pub(crate) struct Person<'a> {
     pub(crate) plausibility: &'a Plausibility,
     /// log p⁺ of what they cannot change, after each duration of the candidates.
     pub(crate) log_given: &'a [f64],
-    /// Over choices if it reads values, otherwise over codes.
+    /// What searches ask: the deployed classifier, and what a way must withstand besides. Over choices if it reads
+    /// values, otherwise over codes.
     pub(crate) classifier: &'a dyn Classifier,
     pub(crate) reads_values: bool,
+    pub(crate) demands: Demands,
     /// The generator's most probable legal rows of codes, the best first, concatenated.
     pub(crate) proposals: &'a [Code],
     /// The codes that the generator may propose, and its logits.
@@ -236,6 +240,9 @@ impl Solver<'_> {
         let has_clock = !cfg!(all(target_family = "wasm", target_os = "unknown"));
         self.stop = stop.by(request.deadline.filter(|_| has_clock).map(|time| Instant::now() + time));
         let mut answer = self.search_answer(cells, request);
+        if let Ok(answer) = &mut answer {
+            self.add_plain(cells, request, answer);
+        }
         if self.is_stopped() {
             match &mut answer {
                 Ok(Answer::Found(found)) => found.search_ended = true,
@@ -270,13 +277,15 @@ impl Solver<'_> {
                 request.auditor,
             )));
         }
+        let demands = Demands::of(request);
+        let reads_values = demands.read_values(model);
         let reaches: &[Reach] =
-            if deployed.reads_values() { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };
+            if reads_values { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };
         let plausibility = model.plausibility(&request.locks);
         let mut not_found = None;
         for (place, &reach) in reaches.iter().enumerate() {
             let candidates = constraints.candidates(&own, &request.wishes_for(model), reach);
-            let classifier = deployed.of_person(cells, &candidates)?;
+            let classifier = self.demanding(cells, &candidates, demands)?;
             let mask = candidates.mask(&candidates.durations()[0]);
             let (proposals, logits) = self.proposals(&mask, model.config().answers.proposals);
             let log_given = self.log_given(&plausibility, &candidates);
@@ -289,7 +298,8 @@ impl Solver<'_> {
                 plausibility: &plausibility,
                 log_given: &log_given,
                 classifier: &*classifier,
-                reads_values: deployed.reads_values(),
+                reads_values,
+                demands,
                 proposals: &proposals,
                 mask: &mask,
                 logits: &logits,
@@ -406,16 +416,17 @@ impl Solver<'_> {
         (search, last)
     }
 
-    /// Keeps the solutions whose rows, as written, the classifier accepts. Removing one invalidates the proof: the
-    /// search skipped rows that were worth less.
+    /// Keeps the solutions whose rows, as written, are accepted and withstand what they must. Removing one invalidates the
+    /// proof: the search skipped rows that were worth less.
     fn verify(&self, person: Person<'_>, aim: &Aim, search: &mut SearchResult) {
-        // A classifier that reads codes has already been asked by the search.
-        if !person.reads_values {
+        // Classifiers that read codes have already been asked by the search, but not about consequences of a change that
+        // falls short.
+        if !person.reads_values && !person.demands.slack {
             return;
         }
         let before = search.frontier.solutions().len();
         search.frontier.retain(|solution| {
-            let score = self.score(person, solution);
+            let score = self.withstood(person, solution);
             score.is_ok_and(|score| aim.scale.reaches(score, aim.threshold))
         });
         if search.frontier.solutions().len() < before {
@@ -423,15 +434,18 @@ impl Solver<'_> {
         }
     }
 
-    /// The score of a solution's row as written.
-    fn score(&self, person: Person<'_>, solution: &Solution) -> Result<f64, RowError> {
-        let cells = self.written(person, solution);
+    /// The deployed classifier's score of a row of choices as written.
+    fn score(&self, person: Person<'_>, choices: &[Choice]) -> Result<f64, RowError> {
+        if !self.model.classifier().reads_values() {
+            return Ok(self.model.probability(&person.candidates.codes(choices)));
+        }
+        let cells = self.written(person, choices);
         self.model.score(&cells.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// The cells of a solution's row as a table writes them. Unchanged features keep their text.
-    fn written(&self, person: Person<'_>, solution: &Solution) -> Vec<String> {
-        let (discretizer, choices) = (self.model.discretizer(), &solution.row.choices);
+    /// The cells of a row of choices as a table writes them. Unchanged features keep their text.
+    fn written(&self, person: Person<'_>, choices: &[Choice]) -> Vec<String> {
+        let discretizer = self.model.discretizer();
         let cells = person.cells.iter().enumerate();
         cells.map(|(feature, cell)| person.candidates.text(discretizer, choices, feature, cell)).collect()
     }

@@ -4,7 +4,7 @@ use par_data::schema::{Actor, Direction, Relation};
 use par_data::{Feature, Novelty, Restriction, Schema};
 use par_model::Model;
 
-use crate::answer::{BestAt, Change, Found, IfKnown, NotFound, Obstacle, Reason, Solves, Way};
+use crate::answer::{Accepting, BestAt, Change, Found, IfKnown, NotFound, Obstacle, Reason, Solves, Way};
 
 /// A cell as a person reads it: the label of a category, a number with its unit.
 pub fn cell(feature: &Feature, text: &str) -> String {
@@ -168,6 +168,51 @@ pub fn decision(model: &Model, score: f64, threshold: f64) -> String {
     format!("predicted {predicted}, {} {needed} is needed", goal.side.words())
 }
 
+/// How long a way can be expected to hold: which versions of the classifier accept it, and what it is certified for.
+pub fn lasting(way: &Way) -> Option<String> {
+    let accepting = way.accepting.map(|accepting| match accepting {
+        Accepting { of: 1, versions } => {
+            format!(
+                "the other version of the classifier {} it",
+                if versions == 1 { "accepts" } else { "denies" }
+            )
+        }
+        Accepting { of, .. } if accepting.all() => {
+            format!("all {of} other versions of the classifier accept it")
+        }
+        Accepting { versions, of } => {
+            format!("{versions} of {of} other versions of the classifier accept it")
+        }
+    });
+    let certified =
+        way.certified.map(|moved| format!("certified while the classifier moves by at most {moved:.4}"));
+    let facts: Vec<String> = accepting.into_iter().chain(certified).collect();
+    (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+/// What it costs that the first way lasts, beside the way of the same request that need not; `None` if it need not.
+pub fn price_of_lasting(found: &Found) -> Option<String> {
+    let (way, plain) = (found.ways.first()?, found.plain.as_deref()?);
+    if way.cells == plain.cells {
+        return Some("the best way would last without being asked to".to_string());
+    }
+    let more =
+        |by: f64, what: &str| format!("{:.1} {} {what}", by.abs(), if by < 0.0 { "less" } else { "more" });
+    let effort = more(way.effort - plain.effort, "effort");
+    let further = match (way.changes.len(), plain.changes.len()) {
+        (own, plain) if own < plain => format!("{} fewer", changes(plain - own)),
+        (own, plain) if own > plain => format!("{} more", changes(own - plain)),
+        _ => "as many changes".to_string(),
+    };
+    let months = match i64::from(way.months) - i64::from(plain.months) {
+        0 => String::new(),
+        by => format!(", {} {}", time(by.unsigned_abs() as u32), if by < 0 { "sooner" } else { "later" }),
+    };
+    let times = (way.conditional_log_likelihood - plain.conditional_log_likelihood).exp();
+    let likely = format!(", {times:.2} times as likely");
+    Some(format!("beside the best way that need not last: {effort}, {further}{months}{likely}"))
+}
+
 /// Warns that a way is less far above the threshold than was asked for.
 pub const CLOSE: &str = "close to the threshold: no way was found that is beyond it by the margin";
 
@@ -190,6 +235,7 @@ pub fn best_at(found: &Found, way: &Way) -> Option<String> {
         BestAt::MostCommon => "most common",
         BestAt::Surest => "surest",
         BestAt::Soonest => "soonest",
+        BestAt::Lasting => "lasting",
     };
     let is_alone = found.ways.len() == 1 && found.frontier.len() <= 1;
     let strengths: Vec<&str> = way.best_at.iter().filter(|_| !is_alone).map(strength).collect();
@@ -270,6 +316,9 @@ pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
         Obstacle::Within(None) => "allow more time".to_string(),
         Obstacle::Within(Some(enough)) => format!("allow {}", time(enough)),
         Obstacle::NoHarm => "allow changes for the worse".to_string(),
+        Obstacle::Robust => "do without the acceptance of other versions of the classifier".to_string(),
+        Obstacle::Certify => "do without the certificate".to_string(),
+        Obstacle::Slack => "do without room for a change that falls a step short".to_string(),
         Obstacle::Schema(Restriction::Step(feature)) => format!("let `{}` move farther", name(feature)),
         Obstacle::Schema(Restriction::Transitions(feature)) => {
             format!("allow more transitions of `{}`", name(feature))

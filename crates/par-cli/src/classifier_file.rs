@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -39,6 +40,61 @@ pub(crate) fn read_inputs(path: &Path) -> Result<Inputs> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| anyhow!("{}: cannot be opened: {error}", path.display()))?;
     Inputs::parse(&text).with_context(|| path.display().to_string())
+}
+
+/// Another version of a classifier, as an option names it: `FILE`, `FILE,inputs=FILE,threshold=SCORE`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct VersionFile {
+    pub(crate) file: PathBuf,
+    pub(crate) inputs: Option<PathBuf>,
+    pub(crate) threshold: Option<f64>,
+}
+
+impl FromStr for VersionFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (mut file, mut inputs, mut threshold) = (text, None, None);
+        while let Some((before, option)) = file.rsplit_once(',') {
+            match option.split_once('=') {
+                Some(("inputs", path)) if inputs.is_none() => inputs = Some(PathBuf::from(path)),
+                Some(("threshold", score)) if threshold.is_none() => {
+                    let score = score.parse().ok().filter(|score: &f64| score.is_finite());
+                    threshold = Some(score.ok_or("expected a number after `threshold=`")?);
+                }
+                // A comma of the file's name.
+                _ => break,
+            }
+            file = before;
+        }
+        Ok(Self { file: PathBuf::from(file), inputs, threshold })
+    }
+}
+
+impl VersionFile {
+    /// All files that it names.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        [Some(&self.file), self.inputs.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    /// Its name, for people: that of the file, without its folder.
+    pub(crate) fn name(&self) -> String {
+        self.file.file_name().unwrap_or(self.file.as_os_str()).to_string_lossy().into_owned()
+    }
+
+    /// How a row becomes its inputs: as its own file says, or as for the classifier in use.
+    pub(crate) fn inputs(&self, in_use: impl FnOnce() -> Option<Inputs>) -> Result<Inputs> {
+        match &self.inputs {
+            Some(path) => read_inputs(path),
+            None => in_use().ok_or_else(|| {
+                anyhow!(
+                    "{file}: nothing says how a row becomes its inputs\n\
+                     hint: `par inputs init` drafts a file for `--also {file},inputs=FILE`",
+                    file = self.file.display()
+                )
+            }),
+        }
+    }
 }
 
 /// Options that choose the classifier that decides.
@@ -95,5 +151,25 @@ impl ClassifierOptions {
             ),
         };
         model.with_classifier(bytes, inputs).with_context(|| origin.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_names_its_file_inputs_and_threshold() {
+        let read = |text: &str| text.parse::<VersionFile>();
+        let version = |file: &str, inputs: Option<&str>, threshold| {
+            Ok(VersionFile { file: file.into(), inputs: inputs.map(PathBuf::from), threshold })
+        };
+        assert_eq!(read("next.onnx"), version("next.onnx", None, None));
+        assert_eq!(read("a,b.onnx"), version("a,b.onnx", None, None));
+        assert_eq!(
+            read("next.onnx,threshold=0.4,inputs=in.toml"),
+            version("next.onnx", Some("in.toml"), Some(0.4))
+        );
+        assert_eq!(read("next.onnx,threshold=high"), Err("expected a number after `threshold=`".to_string()));
     }
 }

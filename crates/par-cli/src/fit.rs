@@ -15,6 +15,7 @@ use par_terminal::preset::Preset;
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
+use crate::classifier_file::VersionFile;
 use crate::fitting::FitSpinner;
 use crate::output::{self, Destination};
 use crate::rows::{Condition, SelectedRows};
@@ -75,6 +76,13 @@ pub(crate) struct Fit {
     /// Fit a surrogate to the scores (0 to 1) or decisions (classes) in this column; answers are then unverified
     #[arg(long, value_name = "COLUMN", conflicts_with = "classifier")]
     scores: Option<String>,
+    /// Train so many other versions of the classifier, each on other draws of the rows, for `--robust` [default: 0]
+    #[arg(long, value_name = "N")]
+    versions: Option<usize>,
+    /// Another version of the classifier, an ONNX file, for `--robust`; once for each. Its inputs are those of --classifier,
+    /// and its threshold the model's, unless told
+    #[arg(long, value_name = "FILE[,inputs=FILE][,threshold=SCORE]")]
+    also: Vec<VersionFile>,
     /// Learn what is plausible from the rows' labels or from the classifier's decisions [default: labels]
     #[arg(long, value_enum)]
     density: Option<DensityOption>,
@@ -113,6 +121,8 @@ impl Fit {
         let optional = [&self.config, &self.classifier, &self.inputs].into_iter().flatten();
         let read: Vec<&Path> =
             [&self.table, &self.schema].into_iter().chain(optional).map(PathBuf::as_path).collect();
+        let read: Vec<&Path> =
+            read.into_iter().chain(self.also.iter().flat_map(VersionFile::files)).collect();
         let destination = Destination::new(&self.out, &read)?;
         let config = self.config()?;
         let start = Instant::now();
@@ -120,6 +130,7 @@ impl Fit {
         let rows = SelectedRows::open_file(&self.table, &self.conditions)?;
         let columns = schema.columns(rows.origin(), rows.columns())?;
         let builder = self.with_classifier(ModelBuilder::new(schema, config), &rows)?;
+        let builder = self.with_versions(builder)?;
         let what = self.out.display().to_string();
         let spinner = FitSpinner::new(&what)?.of_rows(rows.expected());
         let scores = self.scores_position(&rows)?;
@@ -147,6 +158,17 @@ impl Fit {
         })
     }
 
+    /// Adds the other versions of the classifier that the options name.
+    fn with_versions(&self, mut builder: ModelBuilder) -> Result<ModelBuilder> {
+        let in_use = self.inputs.as_deref().map(classifier_file::read_inputs).transpose()?;
+        for version in &self.also {
+            let inputs = version.inputs(|| in_use.clone())?;
+            let file = classifier_file::read(&version.file)?;
+            builder = builder.with_version(&version.name(), file, inputs, version.threshold);
+        }
+        Ok(builder)
+    }
+
     /// The column of scores, if the options name one.
     fn scores_position(&self, rows: &SelectedRows) -> Result<Option<usize>> {
         let Some(column) = &self.scores else { return Ok(None) };
@@ -166,6 +188,7 @@ impl Fit {
         config.seed = self.seed.unwrap_or(config.seed);
         config.bins.bins = self.bins.unwrap_or(config.bins.bins);
         config.sample = self.sample.unwrap_or(config.sample);
+        config.versions = self.versions.unwrap_or(config.versions);
         config.classifier.threshold = self.threshold.unwrap_or(config.classifier.threshold);
         config.answers.price = self.price.unwrap_or(config.answers.price);
         config.answers.budget = self.budget.unwrap_or(config.answers.budget);
@@ -240,6 +263,8 @@ pub(crate) struct FitSummary {
     undecided: Vec<String>,
     accuracy: Option<f64>,
     threshold: f64,
+    /// Other versions of the classifier, by name.
+    versions: Vec<String>,
     density: Density,
     accepted_circuit: CircuitFacts,
     denied_circuit: CircuitFacts,
@@ -387,6 +412,7 @@ impl FitSummary {
             undecided: model.schema().undecided().map(|feature| feature.name.clone()).collect(),
             accuracy: card.accuracy,
             threshold: model.threshold(),
+            versions: model.versions().iter().map(|version| version.name.clone()).collect(),
             density: model.config().density,
             accepted_circuit: CircuitFacts::new(model.accepted(), card.held_out[0]),
             denied_circuit: CircuitFacts::new(model.denied(), card.held_out[1]),
@@ -459,6 +485,9 @@ impl FitSummary {
             facts.add("", agreement);
         }
         facts.add("threshold", self.goal.clone().unwrap_or_else(|| format!("{:.3}", self.threshold)));
+        if !self.versions.is_empty() {
+            facts.add("versions", format!("{}: {}", self.versions.len(), self.versions.join(", ")));
+        }
         if self.density == Density::Decisions {
             facts.add(
                 "circuits of",

@@ -48,6 +48,7 @@ impl FitSpinner {
                 let loss = losses.validation.unwrap_or(losses.training);
                 spinner.set_message(format!("classifier, epoch {epoch}, loss {loss:.4}"));
             }
+            Stage::Version(version) => spinner.set_message(format!("version {version} of the classifier")),
             Stage::Circuit(class, trial) => {
                 let (held_out, edges, name) = (trial.held_out, grouped(trial.edges), &trial.name);
                 spinner.println(format!(

@@ -8,6 +8,7 @@ use clap::Args;
 use par_data::Feature;
 use par_data::schema::{Direction, Effort, Mutability, Step, Takes};
 use par_model::card::Sample;
+use par_model::classifier::Version;
 use par_model::{Card, Config, Model};
 use serde::Serialize;
 
@@ -44,6 +45,8 @@ struct ModelContents {
     /// The policies beside the classifier, in words.
     accept: Vec<String>,
     classifier: ClassifierFacts,
+    /// Other versions of the classifier.
+    versions: Vec<VersionFacts>,
     /// The classifier's own network, or its surrogate.
     network: Option<NetworkFacts>,
     accepted_circuit: CircuitFacts,
@@ -91,10 +94,24 @@ struct RuleFacts {
 }
 
 #[derive(Serialize)]
+struct VersionFacts {
+    name: String,
+    threshold: f64,
+    sha256: String,
+}
+
+#[derive(Serialize)]
 struct NetworkFacts {
     /// Widths of the layers.
     widths: Vec<usize>,
     parameters: usize,
+}
+
+impl VersionFacts {
+    fn new(version: &Version) -> Self {
+        let (name, sha256) = (version.name.clone(), version.classifier.hash());
+        Self { name, threshold: version.threshold, sha256 }
+    }
 }
 
 impl FeatureFacts {
@@ -168,6 +185,7 @@ impl ModelContents {
             relations: schema.relations_in_words(),
             accept: schema.accept_rules_in_words(),
             classifier: ClassifierFacts::new(model),
+            versions: model.versions().iter().map(VersionFacts::new).collect(),
             network: model.classifier().network().map(|network| NetworkFacts {
                 widths: network.widths().to_vec(),
                 parameters: network.parameters().len(),
@@ -203,6 +221,10 @@ impl ModelContents {
         facts.add("accepted", format!("{accepted}, {} rows", grouped(card.rows[0])));
         facts.add("denied", format!("{denied}, {} rows", grouped(card.rows[1])));
         facts.add("classifier", self.classifier.text());
+        if !self.versions.is_empty() {
+            let names: Vec<&str> = self.versions.iter().map(|version| version.name.as_str()).collect();
+            facts.add("versions", format!("{}: {}", names.len(), names.join(", ")));
+        }
         if let Some(network) = &self.network {
             facts.add("", self.network_text(network));
         }

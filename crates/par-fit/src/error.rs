@@ -19,6 +19,14 @@ pub enum Error {
     /// The external classifier cannot be used.
     #[error(transparent)]
     External(#[from] ExternalError),
+    /// Versions of a classifier that is not trained here.
+    #[error(
+        "{count} versions of the classifier are to be trained, but the classifier is supplied\nhint: train them as it was trained, and add each as a file"
+    )]
+    VersionsOfSupplied {
+        /// How many.
+        count: usize,
+    },
     /// The external classifier has no score for a row.
     #[error(
         "{place}: the classifier's log-odds are {found}, expected a number\nhint: scale numbers as the classifier expects them, and set `missing` in the inputs to the value of a missing cell"

@@ -2,6 +2,7 @@
 
 mod scoring;
 mod survey;
+mod versions;
 
 use par_answer::refine::Refiner;
 use par_circuit::learn::{self, LearnConfig, Trial, learn_with_progress};
@@ -9,12 +10,13 @@ use par_circuit::{Circuit, Code, Dataset, Stop, Stopped};
 use par_data::{Batch, Columns, Constraints, Discretizer, Label, Schema, Table};
 use par_model::card::{Card, Epoch, GeneratorHistory, Sample};
 use par_model::classifier::inputs::Inputs;
-use par_model::classifier::{Classifier, DeployedClassifier, Threshold, probability};
+use par_model::classifier::{Classifier, DeployedClassifier, Threshold, Version, probability};
 use par_model::model::constraints;
 use par_model::{Config, ConfigError, Density, Model, ModelParts, ScoreScale, Target};
 
 use self::scoring::{HeldOutFit, Scored, Supplied};
 use self::survey::Survey;
+use self::versions::SuppliedVersion;
 use crate::classifier::{auc, r_squared, train_classifier, youden_threshold};
 use crate::error::Error;
 use crate::generator::{self, Teacher, Training, train_generator};
@@ -38,6 +40,8 @@ pub struct ModelBuilder {
     schema: Schema,
     config: Config,
     supplied: Supplied,
+    /// Other versions of the classifier.
+    also: Vec<SuppliedVersion>,
 }
 
 /// The progress of a fit.
@@ -50,6 +54,8 @@ pub enum Stage<'a> {
     Read(usize),
     /// An epoch of the classifier, or of its surrogate, counted from 1.
     Classifier(usize, &'a Epoch),
+    /// Another version of the classifier has been trained, counted from 1.
+    Version(usize),
     /// A trial for the circuit of the accepted or the denied class.
     Circuit(&'static str, &'a Trial),
     /// The accepted pool has been drawn; the number of rows.
@@ -72,18 +78,27 @@ enum Part {
     Generator = 4,
     Surrogate = 5,
     Sample = 6,
+    Versions = 7,
 }
 
 impl ModelBuilder {
     /// A builder for tables of a schema.
     pub fn new(schema: Schema, config: Config) -> Self {
-        Self { schema, config, supplied: Supplied::Nothing }
+        Self { schema, config, supplied: Supplied::Nothing, also: Vec::new() }
     }
 
     /// Uses an external classifier, an ONNX file, instead of training one. `inputs` maps a row to its inputs.
     #[must_use]
     pub fn with_classifier(self, file: Vec<u8>, inputs: Inputs) -> Self {
         Self { supplied: Supplied::File { file, inputs }, ..self }
+    }
+
+    /// Adds an ONNX file as another version of the classifier, by a name for people. It accepts from `threshold` on, by
+    /// default from the model's.
+    #[must_use]
+    pub fn with_version(mut self, name: &str, file: Vec<u8>, inputs: Inputs, threshold: Option<f64>) -> Self {
+        self.also.push(SuppliedVersion { name: name.to_string(), file, inputs, threshold });
+        self
     }
 
     /// Trains a surrogate on a classifier's scores of the training rows, in a column of the table, by name and
@@ -160,6 +175,8 @@ impl ModelBuilder {
 
         let scored = self.score_rows(&discretizer, &rows, columns, &open, progress, stop)?;
         let Scored { classifier, scores, scale, threshold, history, agreement } = scored;
+        let mut versions = self.train_versions(&rows, scale, threshold, progress, stop)?;
+        versions.extend(self.supplied_versions(&discretizer, columns, scale, threshold, &open, stop)?);
         let decisions: Vec<bool> = scores.iter().map(|score| scale.reaches(*score, threshold)).collect();
         let classes = match (config.density, &rows.accepted) {
             (Density::Labels, Some(accepted)) => accepted,
@@ -220,6 +237,7 @@ impl ModelBuilder {
             classifier,
             threshold,
             scale,
+            versions,
             accepted: accepted.circuit,
             denied: denied.circuit,
         };
@@ -431,6 +449,7 @@ pub(crate) struct Learned {
     pub(crate) classifier: DeployedClassifier,
     pub(crate) threshold: f64,
     pub(crate) scale: ScoreScale,
+    pub(crate) versions: Vec<Version>,
     pub(crate) accepted: Circuit,
     pub(crate) denied: Circuit,
 }
@@ -449,7 +468,8 @@ impl Learned {
         let constraints = constraints(&self.discretizer, &self.config)?;
         check_changeable(&constraints, self.discretizer.schema())?;
         self.train_surrogate(progress, stop)?;
-        let Self { config, mut card, discretizer, classifier, threshold, scale, accepted, denied } = self;
+        let Self { config, mut card, discretizer, classifier, threshold, scale, versions, accepted, denied } =
+            self;
         let typical = classifier.typical();
         let target = Target { classifier: &*typical, threshold, scale };
         let pool = draw_pool(&accepted, target, &config.pool, seed(&config, Part::Pool), stop)?;
@@ -481,6 +501,7 @@ impl Learned {
             classifier,
             threshold,
             scale,
+            versions,
             accepted,
             denied,
             pool,

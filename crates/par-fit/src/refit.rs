@@ -25,7 +25,7 @@ pub fn refit(
 }
 
 /// The same bins, classifier and circuits with the pool, generator and answers of `config`. Its `favourable`,
-/// `density`, `bins`, `classifier` and `circuits` are ignored.
+/// `density`, `bins`, `classifier`, `versions` and `circuits` are ignored.
 ///
 /// # Errors
 /// When a setting is out of its range, a feature does not exist, or every feature is immutable, and
@@ -36,17 +36,28 @@ pub fn with_config(
     progress: &mut dyn FnMut(Stage<'_>),
     stop: Stop<'_>,
 ) -> Result<Model, Error> {
-    let ModelParts { config: own, card, discretizer, classifier, threshold, scale, accepted, denied, .. } =
-        model.clone().into_parts();
+    let ModelParts {
+        config: own,
+        card,
+        discretizer,
+        classifier,
+        threshold,
+        scale,
+        versions,
+        accepted,
+        denied,
+        ..
+    } = model.clone().into_parts();
     let config = Config {
         favourable: own.favourable,
         density: own.density,
         bins: own.bins,
         classifier: own.classifier,
+        versions: own.versions,
         circuits: own.circuits,
         ..config
     };
     config.check()?;
-    Learned { config, card, discretizer, classifier, threshold, scale, accepted, denied }
+    Learned { config, card, discretizer, classifier, threshold, scale, versions, accepted, denied }
         .complete(progress, stop)
 }

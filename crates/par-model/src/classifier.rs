@@ -8,6 +8,7 @@ mod config;
 mod deployed;
 mod external;
 pub mod neural;
+mod robust;
 mod trees;
 
 use par_circuit::{Ball, Code};
@@ -17,6 +18,7 @@ pub use self::deployed::DeployedClassifier;
 pub use self::external::{ExternalClassifier, ExternalError, file_hash};
 pub use self::inputs::{Encoding, Inputs, InputsError};
 pub use self::neural::NeuralClassifier;
+pub use self::robust::{RobustClassifier, Version, denials};
 
 /// A classifier over rows of codes.
 ///

@@ -30,6 +30,9 @@ pub struct Config {
     pub bins: DiscretizerConfig,
     /// The classifier.
     pub classifier: ClassifierConfig,
+    /// How many other versions of the classifier are trained, each on rows drawn with replacement, so that requests can ask
+    /// for ways that all or most of them accept. At most 100; 0 by default.
+    pub versions: usize,
     /// The circuits of both classes. By default hidden trees of 8 states over 4 groups of at least 500 rows: a few
     /// hundredths of a nat from the best that `auto` mixes, and several times smaller.
     pub circuits: LearnConfig,
@@ -43,6 +46,8 @@ pub struct Config {
 
 /// Fewer rows would not be worth learning from.
 const LEAST_SAMPLE: usize = 100;
+/// More versions would take longer to train than they add.
+const MOST_VERSIONS: usize = 100;
 
 impl Default for Config {
     fn default() -> Self {
@@ -54,6 +59,7 @@ impl Default for Config {
             sample: 200_000,
             bins: DiscretizerConfig::default(),
             classifier: ClassifierConfig::default(),
+            versions: 0,
             circuits: LearnConfig {
                 learner: Learner::Hclt,
                 hclt: HcltConfig { states: 8, groups: 4 },
@@ -116,6 +122,7 @@ impl Config {
         let is_large = self.sample == 0 || self.sample >= LEAST_SAMPLE;
         check_setting("sample", self.sample, "0 for all rows, or at least 100", is_large)?;
         self.classifier.check()?;
+        check_setting("versions", self.versions, "at most 100", self.versions <= MOST_VERSIONS)?;
         self.circuits.check().map_err(ConfigError::Circuits)?;
         self.pool.check()?;
         self.generator.check()?;

@@ -15,7 +15,7 @@ use par_data::{Constraints, Discretizer, OwnRow, Schema};
 
 use crate::card::Card;
 use crate::classifier::inputs::Inputs;
-use crate::classifier::{DeployedClassifier, ExternalClassifier, ExternalError};
+use crate::classifier::{Classifier, DeployedClassifier, ExternalClassifier, ExternalError, Version};
 use crate::config::Config;
 use crate::error::{ModelError, RowError};
 use crate::generator::Generator;
@@ -46,6 +46,8 @@ pub struct ModelParts {
     pub threshold: f64,
     /// What a score is.
     pub scale: ScoreScale,
+    /// Other versions of the classifier, which lasting ways are accepted by too.
+    pub versions: Vec<Version>,
     /// The circuit of accepted rows, p⁺.
     pub accepted: Circuit,
     /// The circuit of denied rows, p⁻.
@@ -76,6 +78,11 @@ impl Model {
         };
         check(fits_goal && parts.scale.is_sound(), "the scores are of another label")?;
         check(parts.scale.is_threshold(parts.threshold), "the threshold is no score")?;
+        for Version { classifier, threshold, scale, .. } in &parts.versions {
+            let has_codes = classifier.network().is_none_or(|network| fits(network.cardinalities()));
+            check(has_codes, "a version of the classifier has other features")?;
+            check(scale.is_threshold(*threshold), "the threshold of a version is no score")?;
+        }
         let constraints = constraints(&parts.discretizer, &parts.config)
             .map_err(|_| ModelError::Mismatch("an immutable feature is not in the schema"))?;
         Ok(Self { parts, constraints, plausibilities: Plausibilities::default() })
@@ -114,6 +121,11 @@ impl Model {
     /// What a score is: a probability, or a predicted number.
     pub fn scale(&self) -> ScoreScale {
         self.parts.scale
+    }
+
+    /// Other versions of the classifier, which lasting ways are accepted by too.
+    pub fn versions(&self) -> &[Version] {
+        &self.parts.versions
     }
 
     /// What a predicted number must reach; `None` if scores are probabilities.
@@ -245,12 +257,33 @@ impl Model {
         Ok(model)
     }
 
-    /// The scale of an external classifier: it predicts numbers as they are.
+    /// The same model with an ONNX file as a further version of its classifier, which accepts from `threshold` on; by
+    /// default from that of the model.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the inputs fit neither it nor the schema.
+    pub fn with_version(
+        &self,
+        name: String,
+        file: Vec<u8>,
+        inputs: Inputs,
+        threshold: Option<f64>,
+    ) -> Result<Self, ExternalError> {
+        let scale = self.external_scale();
+        let external = ExternalClassifier::new(file, inputs, self.discretizer(), scale)?;
+        let mut model = self.clone();
+        model.parts.versions.push(Version {
+            name,
+            classifier: DeployedClassifier::External(Box::new(external)),
+            threshold: threshold.unwrap_or(self.threshold()),
+            scale,
+        });
+        Ok(model)
+    }
+
+    /// The scale of an external classifier.
     fn external_scale(&self) -> ScoreScale {
-        match self.parts.scale {
-            ScoreScale::Number { spread, side, .. } => ScoreScale::Number { center: 0.0, spread, side },
-            ScoreScale::Probability => ScoreScale::Probability,
-        }
+        self.parts.scale.of_external()
     }
 }
 

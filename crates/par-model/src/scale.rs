@@ -33,6 +33,14 @@ impl ScoreScale {
         Self::Number { center, spread: exponent.exp2(), side }
     }
 
+    /// The scale of an external classifier of the same label: it predicts numbers as they are.
+    pub fn of_external(self) -> Self {
+        match self {
+            Self::Number { spread, side, .. } => Self::Number { center: 0.0, spread, side },
+            Self::Probability => Self::Probability,
+        }
+    }
+
     /// Whether scores are predicted numbers.
     pub fn is_number(self) -> bool {
         matches!(self, Self::Number { .. })

@@ -6,8 +6,8 @@ use par_model::{Model, Order};
 use serde_json::{Map, Value};
 
 use super::{
-    DEADLINE, DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, Problem, Request,
-    count_words, deadline, effort_word, whole_months,
+    CERTIFY, DEADLINE, DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, NO_VERSIONS,
+    Problem, ROBUST, Request, count_words, deadline, effort_word, is_share, whole_months,
 };
 
 /// The most problems that are reported together.
@@ -165,7 +165,7 @@ impl<'m> JsonReader<'m> {
         match (name, value) {
             (
                 "order" | "budget" | "threshold" | "margin" | "min_percentile" | "max_effort" | "within"
-                | "deadline",
+                | "deadline" | "robust" | "certify",
                 Value::Null,
             ) => {}
             ("method", value) => match value.as_str().and_then(Method::named) {
@@ -211,12 +211,23 @@ impl<'m> JsonReader<'m> {
                 Some(time) => request.deadline = Some(time),
                 None => self.wrong(path, value, format!("{DEADLINE}, or null")),
             },
+            ("robust", Value::Bool(false)) => {}
+            ("robust", value) => match share(value) {
+                Some(_) if self.model.versions().is_empty() => self.wrong(path, value, NO_VERSIONS),
+                Some(share) => request.robust = Some(share),
+                None => self.wrong(path, value, format!("{ROBUST}, or null")),
+            },
+            ("certify", value) => match value.as_f64().filter(|share| is_share(*share)) {
+                Some(share) => request.certify = Some(share),
+                None => self.wrong(path, value, format!("{CERTIFY}, or null")),
+            },
+            ("slack", Value::Bool(slack)) => request.slack = *slack,
             ("no_harm", Value::Bool(no_harm)) => request.no_harm = *no_harm,
             ("effort", value) => request.efforts = self.efforts(&path, value),
             ("lock", value) => request.locks = self.locks(&path, value),
             ("limit", value) => request.limits = self.limits(&path, value),
             ("auditor", Value::Bool(auditor)) => request.auditor = *auditor,
-            ("no_harm" | "auditor", value) => self.wrong(path, value, "true or false"),
+            ("slack" | "no_harm" | "auditor", value) => self.wrong(path, value, "true or false"),
             _ => return false,
         }
         true
@@ -428,6 +439,14 @@ fn number_text(number: &serde_json::Number) -> String {
     match number.as_f64() {
         Some(float) if number.is_f64() => float.to_string(),
         _ => number.to_string(),
+    }
+}
+
+/// The share of versions that must accept: all for `true`.
+fn share(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(true) => Some(1.0),
+        value => value.as_f64().filter(|share| is_share(*share)),
     }
 }
 

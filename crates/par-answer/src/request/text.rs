@@ -5,8 +5,8 @@ use par_data::{LimitError, Limits, Permitted};
 use par_model::{Model, Order};
 
 use super::{
-    DEADLINE, DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, Request, count_words,
-    deadline, effort_weight, whole_months,
+    CERTIFY, DEADLINE, DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, NO_VERSIONS, ROBUST,
+    Request, count_words, deadline, effort_weight, is_share, whole_months,
 };
 
 /// An option that cannot be used.
@@ -93,6 +93,22 @@ impl<'m> TextReader<'m> {
             }
             "no_harm" => {
                 request.no_harm = text.parse().map_err(|_| refused("true or false".to_string()))?;
+            }
+            "robust" => {
+                let share =
+                    if text == "true" { Some(1.0) } else { parse_number(text).filter(|n| is_share(*n)) };
+                let share = share.ok_or_else(|| refused(ROBUST.to_string()))?;
+                match self.model.versions().is_empty() {
+                    true => return Err(refused(NO_VERSIONS.to_string())),
+                    false => request.robust = Some(share),
+                }
+            }
+            "certify" => {
+                let share = parse_number(text).filter(|number| is_share(*number));
+                request.certify = Some(share.ok_or_else(|| refused(CERTIFY.to_string()))?);
+            }
+            "slack" => {
+                request.slack = text.parse().map_err(|_| refused("true or false".to_string()))?;
             }
             "effort" => {
                 let expected = || refused(format!("FEATURE=WEIGHT, where a weight is {EFFORT}"));

@@ -2,6 +2,7 @@
 
 use par_model::Plausibility;
 
+use super::lasting::Demands;
 use super::{Aim, Person, SearchResult, Solver};
 use crate::answer::{NotFound, Obstacle, Reason, Way};
 use crate::problem::{Frontier, Solution};
@@ -146,6 +147,9 @@ impl Solver<'_> {
                 Obstacle::MaxEffort(_) => request.max_effort = None,
                 Obstacle::Within(_) => request.within = None,
                 Obstacle::NoHarm => request.no_harm = false,
+                Obstacle::Robust => request.robust = None,
+                Obstacle::Certify => request.certify = None,
+                Obstacle::Slack => request.slack = false,
                 Obstacle::Schema(restriction) => lifted.push(restriction),
             }
         }
@@ -157,7 +161,8 @@ impl Solver<'_> {
         }
         let candidates =
             constraints.candidates(person.own, &request.wishes_for(self.model), person.candidates.reach());
-        let classifier = model.classifier().of_person(person.cells, &candidates).ok()?;
+        let demands = Demands::of(&request);
+        let classifier = self.demanding(person.cells, &candidates, demands).ok()?;
         let plausibility = model.plausibility(&request.locks);
         // What is plausible without a part of the schema would have to be computed for each part anew: every accepted row
         // counts.
@@ -169,6 +174,8 @@ impl Solver<'_> {
             plausibility: &plausibility,
             log_given: &log_given,
             classifier: &*classifier,
+            reads_values: demands.read_values(model),
+            demands,
             ..person
         };
         let budget = request.budget.unwrap_or(usize::MAX).min(candidates.free_features());
@@ -242,7 +249,11 @@ fn own(request: &Request) -> impl Iterator<Item = Obstacle> {
     let effort = request.max_effort.map(|_| Obstacle::MaxEffort(None));
     let within = request.within.map(|_| Obstacle::Within(None));
     let no_harm = request.no_harm.then_some(Obstacle::NoHarm);
-    locks.chain(limits).chain(effort).chain(within).chain(no_harm)
+    let robust = request.robust.map(|_| Obstacle::Robust);
+    let certify = request.certify.map(|_| Obstacle::Certify);
+    let slack = request.slack.then_some(Obstacle::Slack);
+    let demands = robust.into_iter().chain(certify).chain(slack);
+    locks.chain(limits).chain(effort).chain(within).chain(no_harm).chain(demands)
 }
 
 /// All sets of `size` positions below `count`, in order.

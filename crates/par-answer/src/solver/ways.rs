@@ -4,9 +4,10 @@ use par_data::Choice;
 use par_model::ScoreScale;
 use par_model::classifier::DeployedClassifier;
 
+use super::lasting::Demands;
 use super::tighten::is_proved;
 use super::{Aim, Person, SearchResult, Solver};
-use crate::answer::{BestAt, Change, Found, Point, Solves, Way};
+use crate::answer::{Accepting, BestAt, Change, Found, Point, Solves, Way};
 use crate::offers::{Offer, Offers};
 use crate::problem::Solution;
 use crate::request::{Method, Request};
@@ -65,6 +66,7 @@ impl Solver<'_> {
                 || aim.solves == Solves::Likeliest && search.rules_out_fewer_than(fewest),
             search_ended: false,
             unknown: self.if_known(person, request),
+            plain: None,
         })
     }
 
@@ -90,6 +92,7 @@ impl Solver<'_> {
                 offers.add(self.offer(person, &aim, solution, search.gap(solution.changes), &[]));
             }
         }
+        self.add_lasting_offers(person, first, budget, offers, request.method);
         // At most two searches per way: one among all rows and, if it finds nothing new, one for higher probabilities.
         for _ in 0..request.count.saturating_mul(2) {
             let shown = offers.shown(request.count, |offer| worth(&aims, offer));
@@ -106,12 +109,36 @@ impl Solver<'_> {
             }
             wanted = match wanted == aim.threshold {
                 _ if is_new => aim.threshold,
-                true if !further.frontier.solutions().is_empty() => match offers.surest() {
+                true if !further.frontier.solutions().is_empty() => match offers.surest(aim.scale) {
                     Some(score) => aim.scale.next(score),
                     None => break,
                 },
                 _ => break,
             };
+        }
+    }
+
+    /// Adds the offers of a search for rows that all versions of the classifier accept, if the request does not ask for
+    /// that.
+    fn add_lasting_offers(
+        &mut self,
+        person: Person<'_>,
+        aim: &Aim,
+        budget: usize,
+        offers: &mut Offers,
+        method: Method,
+    ) {
+        let demands = Demands { robust: Some(1.0), ..person.demands };
+        let is_further = !self.model.versions().is_empty() && person.demands.robust.is_none();
+        if !is_further || demands.read_values(self.model) != person.reads_values {
+            return;
+        }
+        let Ok(classifier) = self.demanding(person.cells, person.candidates, demands) else { return };
+        let search =
+            self.search(Person { classifier: &*classifier, demands, ..person }, aim, budget, &[], method);
+        for solution in search.frontier.solutions() {
+            // Its gap would be among rows that all versions accept.
+            offers.add(self.offer(person, aim, solution, None, &[]));
         }
     }
 
@@ -126,13 +153,19 @@ impl Solver<'_> {
     ) -> Offer {
         // Neighbours of a row are scored in single precision.
         let log_prob = self.evaluator.log_prob(&solution.row.codes);
-        let probability = self.probability(person, solution);
+        let probability = self.score(person, &solution.row.choices).expect("a verified row has a score");
+        let withstood = match person.demands.are_none() {
+            true => probability,
+            false => self.withstood(person, solution).expect("a verified row has a score"),
+        };
         let duration = person.candidates.duration_of(&solution.row.choices);
         let conditional = log_prob - person.log_given[duration.expect("a solution has a duration")];
         Offer {
             solution: Solution { log_prob, ..solution.clone() },
             probability,
             sureness: aim.scale.sureness(probability),
+            withstood,
+            accepting: self.accepting(&self.written(person, &solution.row.choices)),
             conditional,
             percentile: person.plausibility.percentile(conditional),
             months: person.candidates.months(&solution.row.choices),
@@ -143,18 +176,9 @@ impl Solver<'_> {
         }
     }
 
-    /// The score of a solution's row.
-    fn probability(&self, person: Person<'_>, solution: &Solution) -> f64 {
-        match person.reads_values {
-            // The row as written decides, not the choices it was found by.
-            true => self.score(person, solution).expect("a verified row has a score"),
-            false => self.model.scale().score(person.classifier.log_odds(&solution.row.codes)),
-        }
-    }
-
     fn way(&mut self, person: Person<'_>, aim: &Aim, aims: &[Aim], offer: &Offer, method: Method) -> Way {
         let (model, choices) = (self.model, &offer.solution.row.choices);
-        let cells = self.written(person, &offer.solution);
+        let cells = self.written(person, choices);
         let sure = aims.iter().find(|aim| aim.has_margin);
         let mut changes: Vec<Change> =
             offer.features.iter().map(|&feature| self.change(person, choices, feature)).collect();
@@ -163,8 +187,15 @@ impl Solver<'_> {
             change.alone =
                 if is_alone { Some(offer.probability) } else { self.alone(person, choices, change.feature) };
         }
-        self.drop_unproved_ranges(aim, &cells, &mut changes);
-        self.tighten(person, aim, &offer.solution.row, &cells, &mut changes);
+        match person.demands.are_none() {
+            true => {
+                self.drop_unproved_ranges(aim, &cells, &mut changes);
+                self.tighten(person, aim, &offer.solution.row, &cells, &mut changes);
+            }
+            // What withstands nothing but the deployed classifier is no range to name.
+            false if person.reads_values => changes.iter_mut().for_each(|change| change.range = None),
+            false => {}
+        }
         let follows = |&feature: &usize| choices[feature] != 0 && !offer.features.contains(&feature);
         let consequences: Vec<Change> =
             (0..choices.len()).filter(follows).map(|feature| self.change(person, choices, feature)).collect();
@@ -184,7 +215,9 @@ impl Solver<'_> {
             changes,
             consequences,
             probability: offer.probability,
-            has_margin: sure.is_none_or(|aim| aim.scale.reaches(offer.probability, aim.threshold)),
+            has_margin: sure.is_none_or(|aim| aim.scale.reaches(offer.withstood, aim.threshold)),
+            accepting: offer.accepting,
+            certified: None,
             log_likelihood: offer.solution.log_prob,
             conditional_log_likelihood: offer.conditional,
             percentile: offer.percentile,
@@ -231,10 +264,7 @@ impl Solver<'_> {
         let mut row = person.candidates.durations()[duration].row.clone();
         row[feature] = choices[feature];
         let is_possible = person.candidates.settle(&mut row) && person.candidates.keeps_relations(&row);
-        is_possible.then(|| {
-            let row = if person.reads_values { row } else { person.candidates.codes(&row) };
-            self.model.scale().score(person.classifier.log_odds(&row))
-        })
+        if is_possible { self.score(person, &row).ok() } else { None }
     }
 
     /// Without a proof that a classifier of values accepts everything within the ranges of all changes, each change
@@ -310,6 +340,7 @@ fn set_best_at(ways: &mut [Way], frontier: &[Point], scale: ScoreScale) {
     };
     let others = frontier.iter().filter(|point| !is_way(point)).map(of_point);
     let shown: Vec<Virtues> = ways.iter().map(of_way).chain(others).collect();
+    let some_deny = ways.iter().any(|way| way.accepting.is_some_and(|accepting| !accepting.all()));
     let slowest = shown.iter().map(|one| one.months).max().unwrap_or(0);
     for way in ways {
         let strengths = [
@@ -318,6 +349,7 @@ fn set_best_at(ways: &mut [Way], frontier: &[Point], scale: ScoreScale) {
             (BestAt::MostCommon, shown.iter().all(|one| way.conditional_log_likelihood >= one.conditional)),
             (BestAt::Surest, shown.iter().all(|one| scale.reaches(way.probability, one.probability))),
             (BestAt::Soonest, way.months < slowest && shown.iter().all(|one| way.months <= one.months)),
+            (BestAt::Lasting, some_deny && way.accepting.is_some_and(Accepting::all)),
         ];
         way.best_at = strengths.into_iter().filter(|(_, has)| *has).map(|(strength, _)| strength).collect();
     }

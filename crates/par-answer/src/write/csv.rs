@@ -2,11 +2,11 @@
 
 use par_data::Schema;
 
-use crate::answer::Way;
+use crate::answer::{Accepting, Way};
 use crate::table::RowAnswer;
 
 /// The columns before those of the features.
-pub const COLUMNS: [&str; 20] = [
+pub const COLUMNS: [&str; 22] = [
     "id",
     "rank",
     "status",
@@ -19,6 +19,8 @@ pub const COLUMNS: [&str; 20] = [
     "effort",
     "months",
     "has_margin",
+    "accepting",
+    "certified",
     "similarity",
     "method",
     "solves",
@@ -145,6 +147,8 @@ impl Line<'_> {
             text(way.map(|way| way.effort)),
             text(way.map(|way| way.months)),
             text(way.map(|way| way.has_margin)),
+            text(way.and_then(|way| way.accepting).map(Accepting::share)),
+            text(way.and_then(|way| way.certified)),
             text(way.map(|way| way.similarity)),
             text(way.map(|way| way.method.name())),
             text(way.map(|way| way.solves.name())),

@@ -6,7 +6,7 @@ use par_model::Model;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Change, Found, IfKnown, NotFound, Obstacle, Point, Solves, Way};
+use crate::answer::{Accepting, Answer, Change, Found, IfKnown, NotFound, Obstacle, Point, Solves, Way};
 use crate::request::Method;
 use crate::table::{RowAnswer, STATUSES};
 use crate::words;
@@ -66,6 +66,14 @@ impl RowAnswer<'_> {
                 Ok(Answer::Found(found)) => Some(found.fewest_proved),
                 _ => None,
             },
+            plain: match &self.answer {
+                Ok(Answer::Found(found)) => found.plain.as_deref().map(|way| self.way(model, 1, way)),
+                _ => None,
+            },
+            price_of_lasting: match &self.answer {
+                Ok(Answer::Found(found)) => words::price_of_lasting(found),
+                _ => None,
+            },
             search_ended: self.search_ended(),
             time_us: self.time_us,
         }
@@ -98,6 +106,9 @@ impl RowAnswer<'_> {
             effort: way.effort,
             months: way.months,
             has_margin: way.has_margin,
+            accepting: way.accepting.map(|Accepting { versions, of }| AcceptingJson { versions, of }),
+            certified: way.certified,
+            lasting_words: words::lasting(way),
             similarity: way.similarity,
             distance: way.distance,
             method: way.method.name(),
@@ -183,6 +194,11 @@ pub struct AnswerJson {
     /// Whether it is proved that fewer changes than those of the first point of the frontier are not enough; null if
     /// there is no way.
     fewest_proved: Option<bool>,
+    /// The first way of the same request without `robust`, `certify` and `slack`: what it costs less is the price of a way
+    /// that lasts. Null if the request has none of these, or there is no way.
+    plain: Option<WayJson>,
+    /// That price, for people.
+    price_of_lasting: Option<String>,
     /// The search ended before it was done, by its deadline or the service's time: more or better ways may exist. Present
     /// only then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -247,8 +263,14 @@ struct WayJson {
     effort: f64,
     /// How many months it takes: as long as its longest change.
     months: u32,
-    /// Whether the score is beyond the threshold by the request's margin.
+    /// Whether the score is beyond the threshold by the request's margin, as is all that it must withstand.
     has_margin: bool,
+    /// How many versions of the classifier accept it, besides the deployed one; null for a model without versions.
+    accepting: Option<AcceptingJson>,
+    /// It is accepted by every network, or all trees, within so much of the deployed one; null unless `certify` is set.
+    certified: Option<f64>,
+    /// Both for people; null without either.
+    lasting_words: Option<String>,
     /// The sum of the changes of numbers, each in median absolute deviations.
     similarity: f64,
     /// The similarity, plus one for every other feature that changes.
@@ -269,7 +291,7 @@ struct WayJson {
     /// How different its changes are from those of the most similar way before it, from 0 to 1; null for the first.
     difference: Option<f64>,
     /// What it is best at among the ways and the frontier: `least_effort`, `fewest_changes`, `most_common`, `surest`,
-    /// `soonest`. Equals share it.
+    /// `soonest`, `lasting`. Equals share it.
     best_at: Vec<&'static str>,
     /// The features that the person changes, in schema order.
     changes: Vec<ChangeJson>,
@@ -277,6 +299,16 @@ struct WayJson {
     consequences: Vec<ChangeJson>,
     /// The whole row: every cell as text.
     row: NamedCells,
+}
+
+/// How many versions of the classifier accept a way.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Accepting")]
+struct AcceptingJson {
+    /// How many accept it.
+    versions: usize,
+    /// How many there are.
+    of: usize,
 }
 
 /// One feature that changes from a value to another.

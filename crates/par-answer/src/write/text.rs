@@ -61,6 +61,9 @@ impl RowAnswer<'_> {
             let (found, asked) = (found.ways.len(), self.count);
             writeln!(text, "\n{asked} ways were asked for, {found} that differ were found")?;
         }
+        if let Some(price) = words::price_of_lasting(found) {
+            writeln!(text, "\n{price}")?;
+        }
         let frontier = self.frontier(model, found);
         if frontier.len() > 1 {
             writeln!(text, "\nby number of changes")?;
@@ -94,6 +97,9 @@ fn write_way(model: &Model, is_verified: bool, rank: usize, way: &Way, text: &mu
     writeln!(text, "  {}", words::cost(way.effort, way.months))?;
     if !way.has_margin {
         writeln!(text, "  {}", words::CLOSE)?;
+    }
+    if let Some(lasting) = words::lasting(way) {
+        writeln!(text, "  {lasting}")?;
     }
     match words::proof(rank, way).filter(|_| is_verified) {
         Some(proof) => writeln!(text, "  {proof}"),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use par_answer::Accepting;
 use par_answer::table::RowAnswer;
 use par_answer::write::{self, COLUMNS, Line};
 use par_data::Schema;
@@ -177,6 +178,10 @@ impl ParquetSink {
                 "effort" => column.push_number(way.map(|way| way.effort)),
                 "months" => column.push_count(way.map(|way| u64::from(way.months))),
                 "has_margin" => column.push_boolean(way.map(|way| way.has_margin)),
+                "accepting" => {
+                    column.push_number(way.and_then(|way| way.accepting).map(Accepting::share));
+                }
+                "certified" => column.push_number(way.and_then(|way| way.certified)),
                 "similarity" => column.push_number(way.map(|way| way.similarity)),
                 "method" => column.push_text(way.map(|way| way.method.name())),
                 "solves" => column.push_text(way.map(|way| way.solves.name())),

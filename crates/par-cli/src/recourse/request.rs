@@ -46,6 +46,16 @@ pub(crate) struct RequestArguments {
     /// Effort of changing a feature for this person: easy, some, hard, very hard or a number
     #[arg(long = "effort", value_name = "FEATURE=WEIGHT")]
     efforts: Vec<String>,
+    /// Only ways that all other versions of the classifier accept too, or this share of them
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    robust: Option<String>,
+    /// Only ways that every network whose weights differ by at most this share of their layer's largest accepts too; of
+    /// trees, all whose thresholds differ by at most this share of their column's spread
+    #[arg(long, value_name = "SHARE")]
+    certify: Option<String>,
+    /// Only ways that stay accepted when any one change falls a step short
+    #[arg(long)]
+    slack: bool,
     /// Nothing gets worse, where the schema says which direction is better
     #[arg(long)]
     no_harm: bool,
@@ -77,6 +87,8 @@ impl RequestArguments {
             min_percentile,
             max_effort,
             within,
+            robust,
+            certify,
             deadline,
             count,
             order,
@@ -90,6 +102,8 @@ impl RequestArguments {
             ("min_percentile", min_percentile.as_ref()),
             ("max_effort", max_effort.as_ref()),
             ("within", within.as_ref()),
+            ("robust", robust.as_ref()),
+            ("certify", certify.as_ref()),
             ("deadline", deadline.as_ref()),
             ("count", Some(count)),
             ("order", order.as_ref()),
@@ -102,6 +116,6 @@ impl RequestArguments {
             reader.option(name, text).with_context(|| format!("`--{}`", name.replace('_', "-")))?;
         }
         let request = reader.finish().context("`--limit`")?;
-        Ok(Request { auditor: self.auditor, no_harm: self.no_harm, ..request })
+        Ok(Request { auditor: self.auditor, no_harm: self.no_harm, slack: self.slack, ..request })
     }
 }

@@ -346,10 +346,7 @@ impl TrainingRows {
 
     /// The same of an external classifier, which predicts numbers as they are.
     fn external_scale(&self, goal: Option<&Goal>) -> ScoreScale {
-        match self.scale(goal) {
-            ScoreScale::Number { spread, side, .. } => ScoreScale::Number { center: 0.0, spread, side },
-            ScoreScale::Probability => ScoreScale::Probability,
-        }
+        self.scale(goal).of_external()
     }
 
     /// Refuses numbers that all reach the goal, or none of which does.
@@ -362,7 +359,7 @@ impl TrainingRows {
     }
 
     /// Trains a classifier, or a regression, on the labels of all rows, or of some.
-    fn train(
+    pub(super) fn train(
         &self,
         some: Option<&[usize]>,
         scale: ScoreScale,

@@ -54,6 +54,23 @@ impl DeployedClassifier {
         }
     }
 
+    /// As [`DeployedClassifier::of_person`], but always over choices.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of_choices(
+        &self,
+        cells: &[&str],
+        candidates: &Candidates<'_>,
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        match self {
+            Self::Trained(network) | Self::Surrogate { network, .. } => {
+                Ok(Box::new(network.over_choices(candidates)))
+            }
+            Self::External(external) => external.of_person(cells, candidates),
+        }
+    }
+
     /// Whether it reads values, rather than codes.
     pub fn reads_values(&self) -> bool {
         matches!(self, Self::External(_))

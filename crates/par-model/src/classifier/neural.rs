@@ -1,6 +1,7 @@
 //! A small network over one-hot rows as a classifier.
 
 use par_circuit::{Ball, Code, Kernel, OPEN, vectorised};
+use par_data::Candidates;
 use par_onnx::Activation;
 
 use super::{Classifier, Relaxation, bounds};
@@ -63,6 +64,22 @@ impl NeuralClassifier {
         parameters.extend_from_slice(&self.network.parameters()[of_first..]);
         let network = Network::from_parameters(&widths, parameters).expect("one row of units per code");
         Self::new(cardinalities, network, self.activations.clone())
+    }
+
+    /// The same network over the choices of a person's candidates, each of which stands for its code.
+    pub(super) fn over_choices(&self, candidates: &Candidates<'_>) -> Self {
+        let first = self.network.layer(0);
+        let width = first.biases.len();
+        let mut rows = Vec::new();
+        for (feature, &offset) in self.offsets.iter().enumerate() {
+            for candidate in candidates.of(feature) {
+                match candidate.code {
+                    OPEN => rows.resize(rows.len() + width, 0.0),
+                    code => rows.extend_from_slice(first.weights_of(offset + usize::from(code))),
+                }
+            }
+        }
+        self.over(candidates.counts(), rows, first.biases.to_vec())
     }
 
     pub(super) fn first_layer(&self) -> Layer<'_> {

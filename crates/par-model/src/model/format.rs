@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Model, ModelParts};
 use crate::card::Card;
 use crate::classifier::inputs::Inputs;
-use crate::classifier::{DeployedClassifier, ExternalClassifier, NeuralClassifier};
+use crate::classifier::{DeployedClassifier, ExternalClassifier, NeuralClassifier, Version};
 use crate::config::Config;
 use crate::container::{self, ContainerError};
 use crate::error::ModelError;
@@ -16,7 +16,7 @@ use crate::pool::AcceptedPool;
 use crate::scale::ScoreScale;
 
 const MAGIC: &[u8; 8] = b"PARMODL\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The JSON part of the file.
 #[derive(Serialize, Deserialize)]
@@ -31,6 +31,29 @@ struct Description {
     generator: GeneratorShape,
     #[serde(default)]
     classifier: Origin,
+    #[serde(default)]
+    versions: Vec<VersionDescription>,
+}
+
+/// Another version of the classifier, whose bytes are in the last part of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VersionDescription {
+    name: String,
+    threshold: f64,
+    origin: VersionOrigin,
+    /// How many bytes of the last part it takes.
+    bytes: u64,
+}
+
+/// Where a version of the classifier comes from.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum VersionOrigin {
+    /// A network with these hidden layers.
+    Trained { hidden: Vec<usize> },
+    /// An ONNX file.
+    External { inputs: Inputs },
 }
 
 /// Where the classifier comes from.
@@ -50,8 +73,8 @@ enum Origin {
 
 impl Model {
     /// The bytes of the file: a [`container`] of the description as JSON, both circuits, the parameters of the
-    /// classifier (or its surrogate) and of the generator, the pool's codes and its log-likelihoods, and the file of an
-    /// external classifier.
+    /// classifier (or its surrogate) and of the generator, the pool's codes and its log-likelihoods, the file of an
+    /// external classifier, and the parameters or files of its other versions.
     pub fn to_bytes(&self) -> Vec<u8> {
         let parts = &self.parts;
         let description = Description {
@@ -68,14 +91,13 @@ impl Model {
                     Origin::External { inputs: external.inputs().clone() }
                 }
             },
+            versions: parts.versions.iter().map(VersionDescription::new).collect(),
         };
         let file = match &parts.classifier {
             DeployedClassifier::External(external) => external.file(),
             DeployedClassifier::Trained(_) | DeployedClassifier::Surrogate { .. } => &[],
         };
         let description = serde_json::to_vec(&description).expect("a description has only text keys");
-        let floats =
-            |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
         let codes = parts.pool.rows().codes().iter().flat_map(|code| code.to_le_bytes()).collect::<Vec<u8>>();
         let log_likelihoods =
             parts.pool.log_likelihoods().iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
@@ -88,6 +110,7 @@ impl Model {
             codes,
             log_likelihoods,
             file.to_vec(),
+            parts.versions.iter().flat_map(version_bytes).collect(),
         ];
         container::frame(MAGIC, VERSION, &sections.each_ref().map(Vec::as_slice))
     }
@@ -97,9 +120,18 @@ impl Model {
     /// # Errors
     /// When the bytes are not a complete model of a known version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
-        let [description, accepted, denied, network, generator, codes, log_likelihoods, file] = parts(bytes)?;
-        let Description { config, card, discretizer, threshold, scale, generator: shape, classifier: origin } =
-            serde_json::from_slice(description)?;
+        let [description, accepted, denied, network, generator, codes, log_likelihoods, file, versions] =
+            parts(bytes)?;
+        let Description {
+            config,
+            card,
+            discretizer,
+            threshold,
+            scale,
+            generator: shape,
+            classifier: origin,
+            versions: described,
+        } = serde_json::from_slice(description)?;
         config.check().map_err(|_| ModelError::Mismatch("a setting is out of its range"))?;
         let cardinalities = discretizer.cardinalities();
         let network = match network {
@@ -125,6 +157,7 @@ impl Model {
                 return Err(ModelError::Mismatch("there is no classifier"));
             }
         };
+        let versions = read_versions(described, versions, &discretizer, scale)?;
         let generator = numbers(generator, f32::from_le_bytes)
             .and_then(|parameters| Generator::from_parts(shape, &parameters))
             .ok_or(ModelError::Mismatch("the generator has another shape"))?;
@@ -138,6 +171,7 @@ impl Model {
             classifier,
             threshold,
             scale,
+            versions,
             accepted,
             denied,
             pool,
@@ -146,16 +180,88 @@ impl Model {
     }
 }
 
-/// The parts of a file. Version 1 has no part for an external classifier.
-fn parts(bytes: &[u8]) -> Result<[&[u8]; 8], ContainerError> {
+/// The parts of a file. Version 1 has no part for an external classifier, and version 2 none for other versions of it.
+fn parts(bytes: &[u8]) -> Result<[&[u8]; 9], ContainerError> {
     match container::parts(bytes, MAGIC, VERSION) {
         Err(ContainerError::OtherVersion { found: 1, .. }) => {
-            let [description, accepted, denied, network, generator, codes, log_likelihoods] =
-                container::parts(bytes, MAGIC, 1)?;
-            Ok([description, accepted, denied, network, generator, codes, log_likelihoods, &[]])
+            Ok(padded(container::parts::<7>(bytes, MAGIC, 1)?))
+        }
+        Err(ContainerError::OtherVersion { found: 2, .. }) => {
+            Ok(padded(container::parts::<8>(bytes, MAGIC, 2)?))
         }
         parts => parts,
     }
+}
+
+/// The parts, followed by empty ones.
+fn padded<const N: usize>(parts: [&[u8]; N]) -> [&[u8]; 9] {
+    let mut padded: [&[u8]; 9] = [&[]; 9];
+    padded[..N].copy_from_slice(&parts);
+    padded
+}
+
+impl VersionDescription {
+    fn new(version: &Version) -> Self {
+        let origin = match &version.classifier {
+            DeployedClassifier::External(external) => {
+                VersionOrigin::External { inputs: external.inputs().clone() }
+            }
+            DeployedClassifier::Trained(network) | DeployedClassifier::Surrogate { network, .. } => {
+                let widths = network.widths();
+                VersionOrigin::Trained { hidden: widths[1..widths.len() - 1].to_vec() }
+            }
+        };
+        let bytes = version_bytes(version).len() as u64;
+        Self { name: version.name.clone(), threshold: version.threshold, origin, bytes }
+    }
+}
+
+/// The parameters of a version, or its file.
+fn version_bytes(version: &Version) -> Vec<u8> {
+    match &version.classifier {
+        DeployedClassifier::External(external) => external.file().to_vec(),
+        DeployedClassifier::Trained(network) | DeployedClassifier::Surrogate { network, .. } => {
+            floats(network.parameters())
+        }
+    }
+}
+
+fn read_versions(
+    described: Vec<VersionDescription>,
+    mut bytes: &[u8],
+    discretizer: &Discretizer,
+    scale: ScoreScale,
+) -> Result<Vec<Version>, ModelError> {
+    let mut versions = Vec::with_capacity(described.len());
+    for VersionDescription { name, threshold, origin, bytes: length } in described {
+        let split = usize::try_from(length).ok().and_then(|length| bytes.split_at_checked(length));
+        let (own, rest) = split.ok_or(ModelError::Mismatch("the versions of the classifier are cut off"))?;
+        bytes = rest;
+        let (classifier, scale) = match origin {
+            VersionOrigin::Trained { hidden } => {
+                let network = numbers(own, f32::from_le_bytes).and_then(|parameters| {
+                    NeuralClassifier::from_parameters(discretizer.cardinalities(), &hidden, parameters)
+                });
+                let network =
+                    network.ok_or(ModelError::Mismatch("a version of the classifier has another shape"))?;
+                (DeployedClassifier::Trained(network), scale)
+            }
+            VersionOrigin::External { inputs } => {
+                let scale = scale.of_external();
+                let external = ExternalClassifier::new(own.to_vec(), inputs, discretizer, scale)?;
+                (DeployedClassifier::External(Box::new(external)), scale)
+            }
+        };
+        versions.push(Version { name, classifier, threshold, scale });
+    }
+    match bytes {
+        [] => Ok(versions),
+        _ => Err(ModelError::Mismatch("bytes follow the versions of the classifier")),
+    }
+}
+
+fn floats(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 fn numbers<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {

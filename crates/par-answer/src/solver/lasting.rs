@@ -1,0 +1,141 @@
+//! Ways that last: what they must withstand, and what that costs.
+
+use par_circuit::Code;
+use par_data::{Candidates, Choice};
+use par_model::classifier::{Classifier, RobustClassifier, Version, denials};
+use par_model::{Model, RowError};
+
+use super::{Person, Solver};
+use crate::answer::{Accepting, Answer};
+use crate::problem::Solution;
+use crate::request::Request;
+use crate::slack::{SlackClassifier, Steps};
+
+/// What a way must withstand.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Demands {
+    /// The share of the classifier's versions that must accept it.
+    pub(crate) robust: Option<f64>,
+    /// How far the classifier's weights or thresholds may move.
+    pub(crate) certify: Option<f64>,
+    /// Whether any one change may fall a step short.
+    pub(crate) slack: bool,
+}
+
+impl Demands {
+    pub(crate) fn of(request: &Request) -> Self {
+        Self { robust: request.robust, certify: request.certify, slack: request.slack }
+    }
+
+    pub(crate) fn are_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Whether searches read values: the deployed classifier does, or a version that must accept.
+    pub(crate) fn read_values(self, model: &Model) -> bool {
+        let versions = self.robust.map_or(&[][..], |_| model.versions());
+        model.classifier().reads_values() || versions.iter().any(|version| version.classifier.reads_values())
+    }
+}
+
+impl<'m> Solver<'m> {
+    /// The classifier that searches for one person ask: the deployed one, and what a way must withstand besides. Over
+    /// choices if the demands read values, otherwise over codes.
+    pub(super) fn demanding(
+        &self,
+        cells: &[&str],
+        candidates: &Candidates<'_>,
+        demands: Demands,
+    ) -> Result<Box<dyn Classifier + 'm>, RowError> {
+        let (model, reads_values) = (self.model, demands.read_values(self.model));
+        let deployed = model.classifier();
+        let mut classifier = match reads_values {
+            true => deployed.of_choices(cells, candidates)?,
+            false => deployed.of_person(cells, candidates)?,
+        };
+        if let Some(share) = demands.robust {
+            let of = |version: &'m Version| {
+                let own = match reads_values {
+                    true => version.classifier.of_choices(cells, candidates)?,
+                    false => version.classifier.of_person(cells, candidates)?,
+                };
+                Ok((version, own))
+            };
+            let versions = model.versions().iter().map(of).collect::<Result<Vec<_>, RowError>>()?;
+            classifier = Box::new(RobustClassifier::new(classifier, self.needed(), versions, share));
+        }
+        if demands.slack {
+            let steps = Steps::new(model.discretizer(), candidates);
+            classifier = Box::new(SlackClassifier::new(classifier, &steps, candidates, reads_values));
+        }
+        Ok(classifier)
+    }
+
+    /// The log-odds from which the deployed classifier accepts.
+    fn needed(&self) -> f64 {
+        self.model.scale().log_odds(self.model.threshold())
+    }
+
+    /// The score of a solution's row as written, or the lowest of those that it must withstand.
+    pub(super) fn withstood(&self, person: Person<'_>, solution: &Solution) -> Result<f64, RowError> {
+        let choices = &solution.row.choices;
+        let mut lowest = self.withstood_as_written(person, choices)?;
+        if person.demands.slack {
+            let steps = Steps::new(self.model.discretizer(), person.candidates);
+            for (feature, short) in steps.short_of(choices) {
+                let mut missed = choices.clone();
+                missed[feature] = short;
+                // What a relation forbids does not happen.
+                if person.candidates.settle(&mut missed) {
+                    lowest = lowest.min(self.withstood_as_written(person, &missed)?);
+                }
+            }
+        }
+        Ok(self.model.scale().score(lowest))
+    }
+
+    /// The log-odds of a row of choices as written, or the lowest of those that versions and certificate ask for.
+    fn withstood_as_written(&self, person: Person<'_>, choices: &[Choice]) -> Result<f64, RowError> {
+        let model = self.model;
+        let written = self.written(person, choices);
+        let cells: Vec<&str> = written.iter().map(String::as_str).collect();
+        let codes = model.discretizer().encode_row(&cells)?.into_codes();
+        let deployed = model.classifier().log_odds(&cells, &codes)?;
+        let Some(share) = person.demands.robust else { return Ok(deployed) };
+        let mut excess = self.excess(&cells, &codes)?;
+        excess.sort_by(f64::total_cmp);
+        let counted =
+            excess.get(denials(excess.len(), share)).map_or(f64::INFINITY, |least| least + self.needed());
+        Ok(deployed.min(counted))
+    }
+
+    /// How far above what it needs each version of the classifier scores a row.
+    fn excess(&self, cells: &[&str], codes: &[Code]) -> Result<Vec<f64>, RowError> {
+        self.model.versions().iter().map(|version| version.excess(cells, codes)).collect()
+    }
+
+    /// How many versions of the classifier accept a row as written; `None` if there are none. One that has no score for it
+    /// does not accept it.
+    pub(super) fn accepting(&self, cells: &[String]) -> Option<Accepting> {
+        let versions = self.model.versions();
+        if versions.is_empty() {
+            return None;
+        }
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let codes = self.model.discretizer().encode_row(&cells).ok()?.into_codes();
+        let accepts = |version: &&Version| version.excess(&cells, &codes).is_ok_and(|excess| excess >= 0.0);
+        Some(Accepting { versions: versions.iter().filter(accepts).count(), of: versions.len() })
+    }
+
+    /// Adds to the ways of a request with demands the way of the same request without them.
+    pub(super) fn add_plain(&mut self, cells: &[&str], request: &Request, answer: &mut Answer) {
+        let Answer::Found(found) = answer else { return };
+        if Demands::of(request).are_none() {
+            return;
+        }
+        let plain = Request { robust: None, certify: None, slack: false, count: 1, ..request.clone() };
+        if let Ok(Answer::Found(plain)) = self.search_answer(cells, &plain) {
+            found.plain = plain.ways.into_iter().next().map(Box::new);
+        }
+    }
+}
