@@ -4,6 +4,7 @@
 //! prepared once for all people; with a [`SourceTable`] of the values behind one person's codes it becomes their
 //! [`TreeClassifier`].
 
+mod certified;
 mod code_sets;
 mod ensemble;
 mod leaf_sets;
@@ -16,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use par_circuit::{Ball, Code};
 
 use self::code_sets::CodeSets;
+pub(super) use self::certified::{CertifiedTrees, moved};
 pub(super) use self::code_sets::JointSets;
 pub(super) use self::ensemble::Ensemble;
 use self::pruned::Pruned;
