@@ -466,7 +466,11 @@ pub(super) mod tests {
         }
     }
 
-    pub(crate) fn random_choices(candidates: &Candidates<'_>, changes: usize, rng: &mut ChaCha8Rng) -> Vec<Choice> {
+    pub(crate) fn random_choices(
+        candidates: &Candidates<'_>,
+        changes: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<Choice> {
         let counts = candidates.counts();
         let mut row = vec![0; counts.len()];
         for _ in 0..changes {

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use par_circuit::{Ball, Code};
 
-use self::code_sets::CodeSets;
 pub(super) use self::certified::{CertifiedTrees, moved};
+use self::code_sets::CodeSets;
 pub(super) use self::code_sets::JointSets;
 pub(super) use self::ensemble::Ensemble;
 use self::pruned::Pruned;

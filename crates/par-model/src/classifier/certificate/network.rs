@@ -33,8 +33,7 @@ impl<'a> CertifiedNetwork<'a> {
             return Err(RowError::NoScore { found: f64::INFINITY });
         }
         let places = addends.cardinalities().iter().map(|codes| codes + 1).sum();
-        let single =
-            (0..places).flat_map(|place| addends.sums(place)).map(|&sum| sum as f32).collect();
+        let single = (0..places).flat_map(|place| addends.sums(place)).map(|&sum| sum as f32).collect();
         Ok(Self { parameters, addends, single, end, corner })
     }
 
@@ -143,7 +142,8 @@ impl Kernel for Neighbours<'_> {
         let CertifiedNetwork { parameters, addends, .. } = certified;
         let (sums, magnitude) = addends.of_row(row);
         let biases = parameters.layers()[0].biases;
-        let own: Vec<f32> = biases.iter().zip(sums).map(|(&bias, sum)| (f64::from(bias) + sum) as f32).collect();
+        let own: Vec<f32> =
+            biases.iter().zip(sums).map(|(&bias, sum)| (f64::from(bias) + sum) as f32).collect();
         let mut others = own.clone();
         let widest = parameters.layers().iter().map(|layer| layer.biases.len()).max().unwrap_or(1);
         let mut units = [0, 1].map(|_| vec![[[0.0; ABREAST]; 2]; widest.max(1)]);
@@ -151,7 +151,11 @@ impl Kernel for Neighbours<'_> {
         let mut lane = 0;
         for (feature, (&codes, &code)) in addends.cardinalities().iter().zip(row).enumerate() {
             let from = addends.place(feature, code);
-            others.iter_mut().zip(&own).zip(certified.single(from)).for_each(|((other, own), sum)| *other = own - sum);
+            others
+                .iter_mut()
+                .zip(&own)
+                .zip(certified.single(from))
+                .for_each(|((other, own), sum)| *other = own - sum);
             for code in 0..codes as Code {
                 let to = addends.place(feature, code);
                 let inputs = 1.0 + magnitude - addends.magnitude(from) + addends.magnitude(to);
@@ -239,7 +243,8 @@ impl Classifier for CertifiedNetwork<'_> {
     }
 
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
-        if (0..ball.centre().len()).all(|feature| ball.alternatives(feature).is_empty()) || ball.changes == 0 {
+        if (0..ball.centre().len()).all(|feature| ball.alternatives(feature).is_empty()) || ball.changes == 0
+        {
             let log_odds = self.log_odds(ball.centre());
             return (log_odds, log_odds);
         }

@@ -65,7 +65,9 @@ impl<'a> ParameterBox<'a> {
         let mut units: Vec<Ends> = sums
             .map(|(&bias, (low, high))| [f64::from(bias) + low - radius, f64::from(bias) + high + radius])
             .collect();
-        for ((layer, &radius), &activation) in self.layers.iter().zip(&self.radii).skip(1).zip(self.activations) {
+        for ((layer, &radius), &activation) in
+            self.layers.iter().zip(&self.radii).skip(1).zip(self.activations)
+        {
             units.iter_mut().for_each(|ends| *ends = ends.map(|end| activation.value(end)));
             let mut above: Vec<Ends> = layer
                 .biases

@@ -41,8 +41,7 @@ fn perturbed(
     let mut values = inputs.to_vec();
     for (place, (weights, biases)) in layers.iter().enumerate() {
         let radius = delta * weights.iter().fold(0.0_f64, |largest, weight| largest.max(weight.abs()));
-        let mut outputs: Vec<f64> =
-            biases.iter().map(|bias| bias + radius * share(rng, is_corner)).collect();
+        let mut outputs: Vec<f64> = biases.iter().map(|bias| bias + radius * share(rng, is_corner)).collect();
         for (value, weights) in values.iter().zip(weights.chunks_exact(outputs.len())) {
             for (output, weight) in outputs.iter_mut().zip(weights) {
                 *output += value * (weight + radius * share(rng, is_corner));
@@ -62,7 +61,9 @@ fn doubles(numbers: &[f32]) -> Vec<f64> {
 
 fn one_hot(cardinalities: &[usize], row: &[Code]) -> Vec<f64> {
     let codes = cardinalities.iter().zip(row);
-    codes.flat_map(|(&codes, &own)| (0..codes as Code).map(move |code| f64::from(u8::from(code == own)))).collect()
+    codes
+        .flat_map(|(&codes, &own)| (0..codes as Code).map(move |code| f64::from(u8::from(code == own))))
+        .collect()
 }
 
 const CARDINALITIES: [usize; 4] = [3, 5, 2, 4];
@@ -109,7 +110,8 @@ fn check_ball(classifier: &dyn Classifier, ball: &Ball, rows: &[Vec<Code>]) {
         let found = classifier.log_odds(row);
         assert!(lower <= found && found <= upper, "{found} is not in {lower}, {upper}");
         if let Some(relaxation) = &relaxation {
-            let made = places.iter().zip(&relaxation.gains).filter(|((feature, code), _)| row[*feature] == *code);
+            let made =
+                places.iter().zip(&relaxation.gains).filter(|((feature, code), _)| row[*feature] == *code);
             let bound = relaxation.centre + made.map(|(_, gain)| gain).sum::<f64>();
             assert!(found <= bound && found <= relaxation.most, "{found} is above {bound}");
         }
@@ -182,7 +184,8 @@ fn without_a_box_the_bound_is_the_score() {
     for (seed, hidden) in (0..).zip([&[][..], &[5], &[20, 10]]) {
         let network = random(&CARDINALITIES, hidden, seed);
         for row in [[0, 1, 1, 3], [2, OPEN, 0, 0]] {
-            let (found, expected) = (certified(&network, 0.0, End::Lowest).log_odds(&row), network.log_odds(&row));
+            let (found, expected) =
+                (certified(&network, 0.0, End::Lowest).log_odds(&row), network.log_odds(&row));
             assert!((found - expected).abs() < 1e-5, "{found}, not {expected}");
         }
     }
@@ -214,7 +217,13 @@ fn two_layers_attain_the_bound_where_signs_are_known() {
 }
 
 /// Every fixture with all its parameters or thresholds moved, as the numbers of a row score by it.
-fn moved_score(german: &German, onnx: &OnnxClassifier, numbers: &[f64], delta: f64, rng: &mut ChaCha8Rng) -> f64 {
+fn moved_score(
+    german: &German,
+    onnx: &OnnxClassifier,
+    numbers: &[f64],
+    delta: f64,
+    rng: &mut ChaCha8Rng,
+) -> f64 {
     match &onnx.parts()[0] {
         Body::Layers(Layers { dense, activations }) => {
             let layers: Vec<_> =
@@ -223,19 +232,17 @@ fn moved_score(german: &German, onnx: &OnnxClassifier, numbers: &[f64], delta: f
         }
         Body::Trees(trees) => {
             let (mut trees, is_corner) = (trees.clone(), rng.random());
-            let names: Vec<&str> =
-                german.discretizer.schema().features().iter().map(|feature| feature.name.as_str()).collect();
-            assert_eq!(names.len(), onnx.width(), "one input a feature");
             for node in &mut trees.nodes {
                 if let TreeNode::Branch { source, comparison: Comparison::AtMost(threshold), .. } = node {
                     let source = &onnx.sources()[*source as usize];
                     let summary = german.discretizer.domains()[source.input].summary();
-                    if let (Some(summary), true) = (summary, source.is_affine()) {
-                        assert!(source.steps.is_empty(), "numbers are compared as they are");
-                        let radius = delta * summary.mad;
+                    // Every feature is one input as it is, and scaled within the file.
+                    if let (Some(summary), Some(slope)) = (summary, source.slope()) {
+                        let radius = delta * summary.mad * slope.abs();
                         // Rounded inward.
                         let moved = f64::from(*threshold) + radius * share(rng, is_corner);
-                        let toward = if moved < f64::from(*threshold) { f32::next_up } else { f32::next_down };
+                        let toward =
+                            if moved < f64::from(*threshold) { f32::next_up } else { f32::next_down };
                         let single = moved as f32;
                         let is_outside = (f64::from(single) - f64::from(*threshold)).abs() > radius;
                         *threshold = if is_outside { toward(single) } else { single };
@@ -313,9 +320,10 @@ fn parts_that_the_head_falls_with_take_their_highest_scores() {
     let networks: Vec<NeuralClassifier> = (0..3).map(|seed| random(&CARDINALITIES, &[4], seed)).collect();
     let head = Head::OneVsRest { accepted: 1 };
     let ends = [End::Lowest, End::Highest, End::Highest];
-    let parts = networks.iter().zip(ends).map(|(network, end)| -> Box<dyn Classifier> {
-        Box::new(certified(network, 0.05, end))
-    });
+    let parts = networks
+        .iter()
+        .zip(ends)
+        .map(|(network, end)| -> Box<dyn Classifier> { Box::new(certified(network, 0.05, end)) });
     let composed = ComposedClassifier::new(parts.collect(), head, None);
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     for _ in 0..20 {
@@ -326,8 +334,10 @@ fn parts_that_the_head_falls_with_take_their_highest_scores() {
             let scores: Vec<f64> = networks
                 .iter()
                 .map(|network| {
-                    let layers: Vec<_> =
-                        network.layers().map(|layer| (doubles(layer.weights), doubles(layer.biases))).collect();
+                    let layers: Vec<_> = network
+                        .layers()
+                        .map(|layer| (doubles(layer.weights), doubles(layer.biases)))
+                        .collect();
                     perturbed(&layers, &network.activations, &inputs, 0.05, &mut rng)
                 })
                 .collect();
@@ -344,7 +354,9 @@ fn the_largest_delta_is_next_to_the_boundary() {
     let german = German::new();
     let network = random(&german.discretizer.cardinalities(), &[6, 4], 5);
     let mut deployed = vec![DeployedClassifier::Trained(network)];
-    deployed.extend(FILES.map(|(_, file, inputs)| DeployedClassifier::External(Box::new(german.external(file, inputs)))));
+    deployed.extend(
+        FILES.map(|(_, file, inputs)| DeployedClassifier::External(Box::new(german.external(file, inputs)))),
+    );
     for deployed in &deployed {
         for person in (0..1000).step_by(199) {
             let cells = german.cells(person);

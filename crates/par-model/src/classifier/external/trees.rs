@@ -46,7 +46,8 @@ impl TreeTables {
             Some((summary.mad * source.slope()? * view.encoding.slope(source.input)?).abs())
         };
         let spreads = view.onnx.sources().iter().zip(&features).map(spread);
-        let spreads = spreads.map(|spread| spread.filter(|spread| spread.is_finite()).unwrap_or(0.0)).collect();
+        let spreads =
+            spreads.map(|spread| spread.filter(|spread| spread.is_finite()).unwrap_or(0.0)).collect();
         Ok(Self { ensemble, typical, joint, spreads })
     }
 

@@ -124,7 +124,10 @@ impl EncodedColumn {
     pub(super) fn slope(&self) -> Option<f64> {
         match self.encoder {
             CellEncoder::Scale { divide, .. } => Some(1.0 / divide),
-            CellEncoder::ZeroOne(_) | CellEncoder::OneHot(..) | CellEncoder::Label(..) | CellEncoder::Text => None,
+            CellEncoder::ZeroOne(_)
+            | CellEncoder::OneHot(..)
+            | CellEncoder::Label(..)
+            | CellEncoder::Text => None,
         }
     }
 

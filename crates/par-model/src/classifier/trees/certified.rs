@@ -91,7 +91,9 @@ impl<'a> CertifiedTrees<'a> {
     }
 
     fn sets(&self) -> Option<&ReachableSets> {
-        self.sets.get_or_init(|| ReachableSets::new(self.ensemble(), &self.nominal.table, &self.radii)).as_ref()
+        self.sets
+            .get_or_init(|| ReachableSets::new(self.ensemble(), &self.nominal.table, &self.radii))
+            .as_ref()
     }
 
     /// The range of every source over all codes of a ball; `None` if some number is missing and others are not.
@@ -145,7 +147,8 @@ impl Classifier for CertifiedTrees<'_> {
 
     /// On one side the bounds of the ensemble as it is, which is one of those that the log-odds are the lowest of.
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
-        if ball.changes == 0 || (0..ball.centre().len()).all(|feature| ball.alternatives(feature).is_empty()) {
+        if ball.changes == 0 || (0..ball.centre().len()).all(|feature| ball.alternatives(feature).is_empty())
+        {
             let log_odds = self.log_odds(ball.centre());
             return (log_odds, log_odds);
         }
@@ -168,6 +171,8 @@ struct ReachableSets {
     starts: Vec<usize>,
     /// How many words a set has.
     width: usize,
+    /// The set of all leaves.
+    all: Vec<u64>,
     features: Vec<FeatureSets>,
 }
 
@@ -198,7 +203,8 @@ impl ReachableSets {
             first.push(next);
             next += table.sources(feature);
         }
-        let new = |&codes: &usize| FeatureSets { of_codes: vec![all.clone(); codes + 1], always: all.clone() };
+        let new =
+            |&codes: &usize| FeatureSets { of_codes: vec![all.clone(); codes + 1], always: all.clone() };
         let mut features: Vec<FeatureSets> = table.cardinalities().iter().map(new).collect();
         for branch in branches(ensemble) {
             let source = branch.node.source();
@@ -220,7 +226,7 @@ impl ReachableSets {
         let mut starts: Vec<usize> =
             (0..trees.len()).filter(|&leaf| leaf == 0 || trees[leaf] != trees[leaf - 1]).collect();
         starts.push(values.len());
-        Some(Self { values, trees, starts, width, features })
+        Some(Self { values, trees, starts, width, all, features })
     }
 
     /// For each code of each feature, in order, the sum of the lowest leaves, or of the highest, of the row with this
@@ -231,12 +237,12 @@ impl ReachableSets {
         };
         // For each feature, the leaves that its codes may reach while all others stay.
         let mut within_reach = vec![0; self.width * row.len()];
-        let mut reached = vec![u64::MAX; self.width];
+        let mut reached = self.all.clone();
         for (feature, within_reach) in within_reach.chunks_exact_mut(self.width.max(1)).enumerate() {
             within_reach.copy_from_slice(&reached);
             intersect(&mut reached, own(feature));
         }
-        let mut after = vec![u64::MAX; self.width];
+        let mut after = self.all.clone();
         for (feature, within_reach) in within_reach.chunks_exact_mut(self.width.max(1)).enumerate().rev() {
             intersect(within_reach, &after);
             intersect(&mut after, own(feature));
@@ -295,5 +301,88 @@ fn visit(set: &[u64], mut visit: impl FnMut(usize)) {
             visit(word * 64 + bits.trailing_zeros() as usize);
             bits &= bits - 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::OPEN;
+    use par_onnx::{Comparison, Link, TreeNode, Trees};
+
+    use super::super::super::certificate::End;
+    use super::*;
+
+    /// A tree for each threshold on the one number, with leaf 1 up to it and leaf 2 above it.
+    fn stumps(thresholds: &[f32], link: Link) -> Trees {
+        let mut trees = Trees { nodes: Vec::new(), roots: Vec::new(), base: 0.0, link };
+        for &threshold in thresholds {
+            let root = trees.nodes.len() as u32;
+            let comparison = Comparison::AtMost(threshold);
+            trees.roots.push(root);
+            let (yes, no) = (root + 1, root + 2);
+            trees.nodes.push(TreeNode::Branch { source: 0, comparison, yes, no, missing: true });
+            trees.nodes.extend([TreeNode::Leaf(0.1), TreeNode::Leaf(0.2)]);
+        }
+        trees
+    }
+
+    /// The bounds for each of some numbers, and for a missing one.
+    fn bounds(trees: &Trees, numbers: &[f32], radius: f64, end: End) -> Vec<f64> {
+        let ensemble = Ensemble::new(trees, &[0]);
+        let mut table = SourceTable::new(&ensemble, vec![numbers.len()]);
+        (0..).zip(numbers).for_each(|(code, &number)| table.set(0, code, &[number]));
+        let nominal = TreeClassifier::new(&ensemble, table, None, |_, _, _| None);
+        let certified = CertifiedTrees::new(nominal, vec![radius], end);
+        let mut neighbours = vec![0.0; numbers.len()];
+        certified.neighbours(&[OPEN], &mut neighbours);
+        let codes = (0..numbers.len() as Code).chain([OPEN]);
+        let found: Vec<f64> = codes.map(|code| certified.log_odds(&[code])).collect();
+        assert!(
+            neighbours.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-9),
+            "{neighbours:?}, not {found:?}"
+        );
+        found
+    }
+
+    #[test]
+    fn a_threshold_moves_exactly_as_far_as_its_radius() {
+        let numbers = [0.5, 0.75, 1.0, 1.25, 1.25_f32.next_up()];
+        let found = bounds(&stumps(&[1.0], Link::LogOdds), &numbers, 0.25, End::Lowest);
+        assert_eq!(found, [0.1, 0.1, 0.1, 0.1, 0.2, 0.1]);
+        let found = bounds(&stumps(&[1.0], Link::LogOdds), &numbers, 0.25, End::Highest);
+        // A threshold of 0.75 still holds for 0.75.
+        assert_eq!(found, [0.1, 0.1, 0.2, 0.2, 0.2, 0.1]);
+    }
+
+    #[test]
+    fn a_probability_of_the_other_class_takes_the_highest_leaf() {
+        let found = bounds(&stumps(&[1.0], Link::OtherProbability), &[1.0], 0.25, End::Lowest);
+        assert_eq!(found[0], Link::OtherProbability.log_odds(0.2));
+    }
+
+    /// No threshold lets a number be both at most 1 and above 1.5, but two may: 1.3 after they moved by 0.4.
+    #[test]
+    fn thresholds_move_independently() {
+        let branch = |threshold, yes, no| TreeNode::Branch {
+            source: 0,
+            comparison: Comparison::AtMost(threshold),
+            yes,
+            no,
+            missing: false,
+        };
+        let leaves = [0.3, 0.1, 0.2].map(TreeNode::Leaf);
+        let nodes = [branch(1.0, 1, 4), branch(1.5, 2, 3)].into_iter().chain(leaves).collect();
+        let trees = Trees { nodes, roots: vec![0], base: 0.0, link: Link::LogOdds };
+        assert_eq!(bounds(&trees, &[1.3], 0.4, End::Lowest)[0], 0.1);
+        assert_eq!(bounds(&trees, &[1.3], 0.1, End::Lowest)[0], 0.2);
+    }
+
+    #[test]
+    fn numbers_without_an_end_stay() {
+        for number in [f32::INFINITY, f32::NEG_INFINITY] {
+            assert_eq!(moved(number, 1.0), [number; 2]);
+        }
+        assert!(moved(f32::NAN, 1.0).iter().all(|end| end.is_nan()));
+        assert_eq!(moved(f32::MAX, f64::MAX), [f32::NEG_INFINITY, f32::INFINITY]);
     }
 }
