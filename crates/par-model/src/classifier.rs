@@ -3,6 +3,7 @@
 pub mod inputs;
 
 mod bounds;
+mod certificate;
 mod composed;
 mod config;
 mod deployed;

@@ -18,6 +18,14 @@ pub enum RowError {
         /// Its log-odds, which are not finite.
         found: f64,
     },
+    /// A certificate was asked for classifiers that are not near.
+    #[error(
+        "δ is {found}, expected a number from 0 to 1\nhint: δ is a share of each layer's largest weight, or of each column's spread; 0.01 is a small one"
+    )]
+    Delta {
+        /// How far classifiers may differ.
+        found: f64,
+    },
 }
 
 /// Why a model cannot be read or written.

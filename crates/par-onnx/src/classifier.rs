@@ -254,17 +254,19 @@ impl Source {
 
     /// Whether it is a x + b for every x that is not NaN.
     pub fn is_affine(&self) -> bool {
-        let affine = |step: &Step| {
-            matches!(
-                step,
-                Step::Add(_)
-                    | Step::Subtract(_)
-                    | Step::SubtractFrom(_)
-                    | Step::Multiply(_)
-                    | Step::Divide(_)
-            ) || matches!(step, Step::Replace(from, _) if from.is_nan())
-        };
-        self.steps.iter().all(affine)
+        self.slope().is_some()
+    }
+
+    /// The factor a if it is a x + b for every x that is not NaN.
+    pub fn slope(&self) -> Option<f64> {
+        self.steps.iter().try_fold(1.0, |slope, step| match step {
+            Step::Add(_) | Step::Subtract(_) => Some(slope),
+            Step::SubtractFrom(_) => Some(-slope),
+            Step::Multiply(a) => Some(slope * f64::from(*a)),
+            Step::Divide(a) => Some(slope / f64::from(*a)),
+            Step::Replace(from, _) if from.is_nan() => Some(slope),
+            _ => None,
+        })
     }
 }
 

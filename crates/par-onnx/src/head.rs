@@ -44,15 +44,19 @@ impl Head {
         }
     }
 
+    /// Whether the log-odds rise with a part; otherwise they fall.
+    pub fn rises_with(self, part: usize) -> bool {
+        match self {
+            Self::OneVsRest { accepted } => part < accepted,
+            Self::Single | Self::Softmax { .. } | Self::Largest { .. } => true,
+        }
+    }
+
     /// Bounds on the log-odds, for lower and upper bounds of all parts: they rise, or fall, with each.
     pub fn bounds(self, parts: &[(f64, f64)]) -> (f64, f64) {
-        let falls_from = match self {
-            Self::OneVsRest { accepted } => accepted,
-            Self::Single | Self::Softmax { .. } | Self::Largest { .. } => parts.len(),
-        };
         let end = |is_upper: bool| {
             let part = |(place, &(lower, upper)): (usize, &(f64, f64))| {
-                if is_upper == (place < falls_from) { upper } else { lower }
+                if is_upper == self.rises_with(place) { upper } else { lower }
             };
             self.log_odds(&parts.iter().enumerate().map(part).collect::<Vec<f64>>())
         };

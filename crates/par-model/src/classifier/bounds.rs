@@ -113,7 +113,7 @@ pub(super) fn slack(cardinalities: &[usize], network: &Network, activations: &[A
 }
 
 /// Upper bound on |activation(x)| for |x| ≤ `magnitude`, which also bounds how much of the input's error it passes on.
-fn activated(activation: Activation, magnitude: f32) -> f32 {
+pub(super) fn activated(activation: Activation, magnitude: f32) -> f32 {
     match activation {
         Activation::Relu | Activation::LeakyRelu(_) | Activation::Tanh => magnitude,
         Activation::Elu(steepest) => magnitude * steepest.max(1.0),

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use self::network::NetworkTables;
 use self::trees::TreeTables;
+use super::certificate::End;
 use super::composed::ComposedClassifier;
 use super::inputs::{Encoding, Inputs, InputsError};
 use super::{Classifier, NeuralClassifier};
@@ -91,6 +92,20 @@ impl Tables {
         Ok(match self {
             Self::Network(tables) => Box::new(tables.of_person(view, cells, candidates)?),
             Self::Trees(tables) => Box::new(tables.of_person(view, cells, candidates)?),
+        })
+    }
+
+    fn certified(
+        &self,
+        view: &View<'_>,
+        cells: &[&str],
+        candidates: &Candidates<'_>,
+        delta: f64,
+        end: End,
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        Ok(match self {
+            Self::Network(tables) => Box::new(tables.certified(view, cells, candidates, delta, end)?),
+            Self::Trees(tables) => Box::new(tables.certified(view, cells, candidates, delta, end)?),
         })
     }
 }
@@ -259,6 +274,39 @@ impl ExternalClassifier {
         }
     }
 
+    /// The classifier over the candidates of one person whose log-odds are a lower bound on those of every classifier
+    /// within `delta`; see [`DeployedClassifier::certified`](super::DeployedClassifier::certified).
+    pub(super) fn certified(
+        &self,
+        cells: &[&str],
+        candidates: &Candidates<'_>,
+        delta: f64,
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        let view = self.view();
+        let head = self.onnx.head();
+        let part = |(place, tables)| {
+            let end = if head.rises_with(place) { End::Lowest } else { End::Highest };
+            Tables::certified(tables, &view, cells, candidates, delta, end)
+        };
+        Ok(self.composed(self.tables.iter().enumerate().map(part).collect::<Result<_, _>>()?))
+    }
+
+    /// The same for a row as written.
+    pub(super) fn certified_log_odds(&self, cells: &[&str], delta: f64) -> Result<f64, CellError> {
+        let part = |(tables, body): (&Tables, &Body)| {
+            let [lower, upper] = match (tables, body) {
+                (Tables::Network(tables), _) => tables.certified_bounds(&self.view(), cells, delta)?,
+                (Tables::Trees(tables), Body::Trees(trees)) => {
+                    tables.certified_bounds(trees, &self.view(), cells, delta)?
+                }
+                (Tables::Trees(_), Body::Layers(_)) => unreachable!("the tables of a part are of its kind"),
+            };
+            Ok((lower, upper))
+        };
+        let parts = self.tables.iter().zip(self.onnx.parts()).map(part);
+        Ok(self.onnx.head().bounds(&parts.collect::<Result<Vec<_>, CellError>>()?).0)
+    }
+
     /// A lower bound on the log-odds of a row whose cells of some features lie anywhere within `ranges`; `None` for
     /// inputs that are not linear in the cell.
     pub fn least_log_odds(&self, cells: &[&str], ranges: &[(usize, [&str; 2])]) -> Option<f64> {
@@ -318,7 +366,7 @@ impl View<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use par_circuit::{Ball, Code};
     use par_data::{
         Batch, Choice, Constraints, DiscretizerConfig, Limits, OwnRow, Permitted, Reach, Wishes,
@@ -330,8 +378,21 @@ mod tests {
     use super::super::probability;
     use super::*;
 
+    impl ExternalClassifier {
+        /// The numbers of all sources for a row.
+        pub(crate) fn numbers(&self, cells: &[&str]) -> Vec<f64> {
+            let mut numbers = vec![f64::NAN; self.onnx.sources().len()];
+            for (feature, cell) in cells.iter().enumerate() {
+                let own = self.view().numbers(feature, cell).expect("inputs");
+                let sources = self.sources[feature].iter();
+                sources.zip(own).for_each(|(&source, number)| numbers[source] = f64::from(number));
+            }
+            numbers
+        }
+    }
+
     /// Classifiers of German Credit that scikit-learn trained on its raw columns.
-    const FILES: [(&str, &[u8], &str); 3] = [
+    pub(crate) const FILES: [(&str, &[u8], &str); 3] = [
         (
             "network",
             include_bytes!("../../tests/fixtures/external/network.onnx"),
@@ -349,14 +410,14 @@ mod tests {
         ),
     ];
 
-    struct German {
-        discretizer: Discretizer,
+    pub(crate) struct German {
+        pub(crate) discretizer: Discretizer,
         batch: Batch,
         columns: par_data::Columns,
     }
 
     impl German {
-        fn new() -> Self {
+        pub(crate) fn new() -> Self {
             let (schema, table) = (german_credit::schema(), german_credit::table());
             let columns = schema.columns(table.origin(), table.columns()).expect("its own schema");
             let batch = table.batches(1000).next().expect("rows").expect("cells");
@@ -366,7 +427,7 @@ mod tests {
             Self { discretizer, batch, columns }
         }
 
-        fn external(&self, file: &[u8], inputs: &str) -> ExternalClassifier {
+        pub(crate) fn external(&self, file: &[u8], inputs: &str) -> ExternalClassifier {
             let inputs = Inputs::parse(inputs).expect("inputs");
             let rows = [Ok(self.batch.clone())];
             let inputs =
@@ -375,7 +436,7 @@ mod tests {
                 .expect("a classifier")
         }
 
-        fn cells(&self, row: usize) -> Vec<&str> {
+        pub(crate) fn cells(&self, row: usize) -> Vec<&str> {
             self.columns.features.iter().map(|&column| self.batch.cell(row, column)).collect()
         }
 
@@ -393,7 +454,7 @@ mod tests {
         }
 
         /// The candidates of a person, with as many values as there can be.
-        fn candidates<'c>(
+        pub(crate) fn candidates<'c>(
             &self,
             constraints: &'c Constraints,
             cells: &[&str],
@@ -405,7 +466,11 @@ mod tests {
         }
     }
 
-    fn random_choices(candidates: &Candidates<'_>, changes: usize, rng: &mut ChaCha8Rng) -> Vec<Choice> {
+    pub(crate) fn random_choices(
+        candidates: &Candidates<'_>,
+        changes: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<Choice> {
         let counts = candidates.counts();
         let mut row = vec![0; counts.len()];
         for _ in 0..changes {

@@ -295,8 +295,9 @@ pub fn ones(offsets: &[usize], row: &[Code]) -> impl Iterator<Item = usize> + Cl
     known.map(|(&offset, &code)| offset + usize::from(code))
 }
 
+/// Applies an activation to every value.
 #[inline(always)]
-fn activate(activation: Activation, values: &mut [f32]) {
+pub(super) fn activate(activation: Activation, values: &mut [f32]) {
     match activation {
         Activation::Relu => values.iter_mut().for_each(|value| *value = value.max(0.0)),
         other => values.iter_mut().for_each(|value| *value = other.value(f64::from(*value)) as f32),

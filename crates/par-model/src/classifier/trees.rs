@@ -4,6 +4,7 @@
 //! prepared once for all people; with a [`SourceTable`] of the values behind one person's codes it becomes their
 //! [`TreeClassifier`].
 
+mod certified;
 mod code_sets;
 mod ensemble;
 mod leaf_sets;
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use par_circuit::{Ball, Code};
 
+pub(super) use self::certified::{CertifiedTrees, moved};
 use self::code_sets::CodeSets;
 pub(super) use self::code_sets::JointSets;
 pub(super) use self::ensemble::Ensemble;

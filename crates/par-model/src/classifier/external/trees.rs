@@ -2,10 +2,11 @@
 
 use par_circuit::{Code, OPEN};
 use par_data::{Candidates, CellError, Discretizer};
-use par_onnx::Trees;
+use par_onnx::{Source, Trees};
 
 use super::super::NeuralClassifier;
-use super::super::trees::{Ensemble, JointSets, SourceTable, TreeClassifier};
+use super::super::certificate::End;
+use super::super::trees::{CertifiedTrees, Ensemble, JointSets, SourceTable, TreeClassifier, moved};
 use super::View;
 use crate::error::RowError;
 
@@ -16,6 +17,9 @@ pub(super) struct TreeTables {
     typical: SourceTable,
     /// The leaves that categories lead to; `None` if the ensemble has no sets of leaves.
     joint: Option<JointSets>,
+    /// For every source, the spread of its column in the units of its number; 0 for categories, and for numbers that
+    /// it does not turn into a line.
+    spreads: Vec<f64>,
 }
 
 impl TreeTables {
@@ -37,7 +41,14 @@ impl TreeTables {
             }
         }
         let joint = ensemble.joint_sets(&typical);
-        Ok(Self { ensemble, typical, joint })
+        let spread = |(source, &feature): (&Source, &u32)| {
+            let summary = discretizer.domains()[feature as usize].summary()?;
+            Some((summary.mad * source.slope()? * view.encoding.slope(source.input)?).abs())
+        };
+        let spreads = view.onnx.sources().iter().zip(&features).map(spread);
+        let spreads =
+            spreads.map(|spread| spread.filter(|spread| spread.is_finite()).unwrap_or(0.0)).collect();
+        Ok(Self { ensemble, typical, joint, spreads })
     }
 
     /// Bounds on the score of a row; see
@@ -102,5 +113,36 @@ impl TreeTables {
             self.joint.as_ref()?.get(feature, code).filter(|_| is_typical)
         };
         Ok(TreeClassifier::new(&self.ensemble, table, None, known))
+    }
+
+    /// The classifier over the candidates of one person whose score bounds those of all trees near these.
+    pub(super) fn certified(
+        &self,
+        view: &View<'_>,
+        cells: &[&str],
+        candidates: &Candidates<'_>,
+        delta: f64,
+        end: End,
+    ) -> Result<CertifiedTrees<'_>, RowError> {
+        // The ensemble has the sources feature by feature.
+        let radii = view.sources.iter().flatten().map(|&source| delta * self.spreads[source]).collect();
+        Ok(CertifiedTrees::new(self.of_person(view, cells, candidates)?, radii, end))
+    }
+
+    /// Bounds on the scores of a row by all trees near these.
+    pub(super) fn certified_bounds(
+        &self,
+        trees: &Trees,
+        view: &View<'_>,
+        cells: &[&str],
+        delta: f64,
+    ) -> Result<[f64; 2], CellError> {
+        let mut ranges = vec![[f32::NAN; 2]; self.spreads.len()];
+        for (feature, cell) in cells.iter().enumerate() {
+            for (&source, number) in view.sources[feature].iter().zip(view.numbers(feature, cell)?) {
+                ranges[source] = moved(number, delta * self.spreads[source]);
+            }
+        }
+        Ok(trees.bounds(&ranges).into())
     }
 }

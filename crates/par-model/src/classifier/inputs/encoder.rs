@@ -120,6 +120,17 @@ impl EncodedColumn {
         }
     }
 
+    /// The factor of a cell's number; `None` for a category.
+    pub(super) fn slope(&self) -> Option<f64> {
+        match self.encoder {
+            CellEncoder::Scale { divide, .. } => Some(1.0 / divide),
+            CellEncoder::ZeroOne(_)
+            | CellEncoder::OneHot(..)
+            | CellEncoder::Label(..)
+            | CellEncoder::Text => None,
+        }
+    }
+
     pub(super) fn missing_value(&self, feature: &Feature, offset: usize) -> Result<Value<'_>, CellError> {
         match &self.missing {
             Some(Missing::Number(number)) => Ok(Value::Number(*number)),

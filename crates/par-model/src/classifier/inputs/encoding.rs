@@ -118,6 +118,14 @@ impl Encoding {
         if feature.missing { column.missing_value(feature, offset).ok() } else { None }
     }
 
+    /// The factor of a cell's number at a place; `None` where a place holds a category.
+    ///
+    /// # Panics
+    /// When there is no such place.
+    pub fn slope(&self, place: usize) -> Option<f64> {
+        self.columns[self.places[place].column].slope()
+    }
+
     /// Checks that all values of the training rows can be encoded.
     ///
     /// # Errors

@@ -87,24 +87,9 @@ impl LeafSets {
             all,
             sources,
         };
-        // A tree's nodes come before the next root, and a branch's `yes` subtree before its `no` subtree.
-        let mut before = Vec::with_capacity(nodes.len() + 1);
-        let mut tree = 0;
-        for (place, node) in nodes.iter().enumerate() {
-            tree += usize::from(trees.get(tree + 1).is_some_and(|next| *next as usize == place));
-            before.push(sets.trees.len());
-            if ensemble.is_leaf(node) {
-                sets.trees.push(tree as u32);
-            }
-        }
-        before.push(leaves);
-        let mut ends = vec![0; nodes.len()];
-        for (place, node) in nodes.iter().enumerate().rev() {
-            ends[place] = if ensemble.is_leaf(node) { place + 1 } else { ends[node.no()] };
-            if !ensemble.is_leaf(node) {
-                let yes = before[place + 1]..before[node.no()];
-                sets.part(node, yes, before[node.no()]..before[ends[place]]);
-            }
+        sets.trees.extend(trees_of_leaves(ensemble));
+        for Branch { node, yes, no } in branches(ensemble) {
+            sets.part(node, yes, no);
         }
         Some(sets)
     }
@@ -194,6 +179,49 @@ impl LeafSets {
     }
 }
 
+/// The tree of each leaf.
+pub(super) fn trees_of_leaves(ensemble: &Ensemble) -> Vec<u32> {
+    let (trees, nodes) = ensemble.trees();
+    let mut tree = 0;
+    let mut of_leaves = Vec::new();
+    // A tree's nodes come before the next root.
+    for (place, node) in nodes.iter().enumerate() {
+        tree += usize::from(trees.get(tree + 1).is_some_and(|next| *next as usize == place));
+        if ensemble.is_leaf(node) {
+            of_leaves.push(tree as u32);
+        }
+    }
+    of_leaves
+}
+
+/// A branch, and the leaves below it on either side.
+pub(super) struct Branch<'a> {
+    pub(super) node: &'a Node,
+    pub(super) yes: Range<usize>,
+    pub(super) no: Range<usize>,
+}
+
+/// All branches, the last first.
+pub(super) fn branches(ensemble: &Ensemble) -> Vec<Branch<'_>> {
+    let (_, nodes) = ensemble.trees();
+    let mut before = Vec::with_capacity(nodes.len() + 1);
+    before.push(0);
+    for node in nodes {
+        before.push(before[before.len() - 1] + usize::from(ensemble.is_leaf(node)));
+    }
+    let mut ends = vec![0; nodes.len()];
+    let mut branches = Vec::new();
+    // A branch's `yes` subtree comes before its `no` subtree.
+    for (place, node) in nodes.iter().enumerate().rev() {
+        ends[place] = if ensemble.is_leaf(node) { place + 1 } else { ends[node.no()] };
+        if !ensemble.is_leaf(node) {
+            let (yes, no) = (before[place + 1]..before[node.no()], before[node.no()]..before[ends[place]]);
+            branches.push(Branch { node, yes, no });
+        }
+    }
+    branches
+}
+
 /// The classes of the numbers of all sources.
 fn classes(ensemble: &Ensemble, nodes: &[Node]) -> Vec<Classes> {
     let mut sources = vec![Classes { ends: Vec::new(), first: 0 }; ensemble.features.len()];
@@ -213,7 +241,7 @@ fn classes(ensemble: &Ensemble, nodes: &[Node]) -> Vec<Classes> {
     sources
 }
 
-fn remove(set: &mut [u64], leaves: &Range<usize>) {
+pub(super) fn remove(set: &mut [u64], leaves: &Range<usize>) {
     let mut at = leaves.start;
     while at < leaves.end {
         let (word, bit) = (at / 64, at % 64);
