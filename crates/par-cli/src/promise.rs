@@ -5,11 +5,12 @@ mod check;
 mod issue;
 mod keygen;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use par_promise::Date;
+use par_promise::{Date, Error};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -39,6 +40,14 @@ fn date_or_today(date: Option<Date>) -> Result<Date> {
     date.or_else(Date::today).context(
         "the clock of this machine is set to before 1970 or after 9999\nhint: set it, or give `--date`",
     )
+}
+
+/// Names the model where it is what does not fit.
+fn naming_model<T>(model: &Path, result: Result<T, Error>) -> Result<T> {
+    match result {
+        Err(error @ Error::Surrogate) => Err(error).with_context(|| model.display().to_string()),
+        other => Ok(other?),
+    }
 }
 
 /// 1 if the answer is no.

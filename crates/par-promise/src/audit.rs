@@ -39,7 +39,7 @@ pub struct Audit {
     pub kept: usize,
     /// `kept` of `in_force`; `None` if none is in force. What cannot be opened does not count as kept.
     pub share: Option<f64>,
-    /// Records in force whose way the model does not accept, by id.
+    /// Records in force whose way the model does not accept, the farthest from it first.
     pub broken: Vec<BrokenPromise>,
     /// Records that cannot be read or are not genuine, sealed files that are missing, do not open their record or have
     /// none, by name.
@@ -141,6 +141,9 @@ impl Audit {
         for name in sealed {
             bad.entry(name).or_insert_with(|| "has no record beside it".to_string());
         }
+        // The model has no score for rows that it cannot read.
+        let margin = |promise: &BrokenPromise| promise.margin.unwrap_or(f64::NEG_INFINITY);
+        audit.broken.sort_by(|a, b| margin(a).total_cmp(&margin(b)));
         audit.keys = keys.len();
         audit.bad = bad.into_iter().map(|(name, problem)| NamedFile { name, problem }).collect();
         audit.share = (audit.in_force > 0).then(|| audit.kept as f64 / audit.in_force as f64);

@@ -89,6 +89,17 @@ pub enum Error {
          say whether they are kept\nhint: fit a model with the classifier itself, `par fit --classifier`"
     )]
     Surrogate,
+    /// The way was found for a threshold at which the model itself does not accept.
+    #[error(
+        "a promise at the threshold {asked} would be broken at once: the model accepts from {own} on\n\
+         hint: leave `--threshold` out, or ask for a surer one"
+    )]
+    Threshold {
+        /// The threshold of the request.
+        asked: f64,
+        /// The threshold of the model.
+        own: f64,
+    },
     /// A promise would end before it begins.
     #[error("a promise cannot expire on {expires}, before it is issued on {issued}")]
     Dates {

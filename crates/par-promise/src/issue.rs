@@ -101,8 +101,13 @@ impl<'a> Issuer<'a> {
     /// A promise for each way of a person's answer. Ids and salts are random: no two promises are the same.
     ///
     /// # Errors
-    /// When the operating system has no randomness.
+    /// When the answer was found for a threshold at which the model itself does not accept, or the operating system has
+    /// no randomness.
     pub fn issue(&self, person: &RowAnswer<'_>) -> Result<Vec<Promise>, Error> {
+        let (asked, own) = (person.threshold, self.model.threshold());
+        if !self.model.scale().reaches(asked, own) {
+            return Err(Error::Threshold { asked, own });
+        }
         let columns: Vec<String> =
             self.model.schema().features().iter().map(|feature| feature.name.clone()).collect();
         let promise = |cells: &[String]| {
@@ -132,8 +137,10 @@ impl<'a> Issuer<'a> {
 
 #[cfg(test)]
 mod tests {
+    use par_answer::{Request, Solver};
+
     use super::*;
-    use crate::test_model::{MODEL, key, promise};
+    use crate::test_model::{MODEL, PERSON, key, promise};
 
     #[test]
     fn a_promise_opens_its_own_commitments_and_holds_no_cell_in_its_record() {
@@ -143,7 +150,7 @@ mod tests {
         assert_eq!(record.promise.way, sealed.way_commitment());
         assert_eq!((record.promise.id, record.public_key()), (sealed.id, key().public_key()));
         assert_eq!(record.promise.model, sha256(&MODEL.model().to_bytes()));
-        assert_eq!(sealed.person.cells, ["30", "low", "1000", "7"]);
+        assert_eq!(sealed.person.cells, PERSON);
         assert_ne!(sealed.way.cells, sealed.person.cells);
         let text = String::from_utf8(record.to_bytes()).expect("text");
         assert!(!text.contains("poor") && !text.contains("income"), "{text}");
@@ -157,6 +164,20 @@ mod tests {
         assert_ne!(one.record.promise.person, other.record.promise.person);
         assert_ne!(one.record.promise.way, other.record.promise.way);
         assert_ne!(one.sealed.way.salt, one.sealed.person.salt);
+    }
+
+    #[test]
+    fn nothing_is_promised_that_the_model_itself_denies() {
+        let day = "2026-01-31".parse().expect("a date");
+        let issuer = Issuer::new(key(), &MODEL, Vec::new(), day, day).expect("an issuer");
+        let request = Request { threshold: Some(0.25), ..Request::default() };
+        let mut solver = Solver::new(MODEL.model());
+        let person = RowAnswer::new(&mut solver, "poor".to_string(), PERSON.to_vec(), &request);
+        assert_eq!(
+            issuer.issue(&person).expect_err("no promise").to_string(),
+            "a promise at the threshold 0.25 would be broken at once: the model accepts from 0.5 on\n\
+             hint: leave `--threshold` out, or ask for a surer one"
+        );
     }
 
     #[test]

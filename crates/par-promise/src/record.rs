@@ -104,7 +104,8 @@ impl Record {
         if expires < issued {
             return Err(FormatError::Dates { issued: *issued, expires: *expires });
         }
-        if parse_number(threshold).is_none() {
+        // The text is shown: it is the number and nothing else.
+        if parse_number(threshold).is_none_or(|number| number.to_string() != *threshold) {
             return Err(FormatError::Threshold(threshold.chars().take(40).collect()));
         }
         Ok(record)
@@ -250,6 +251,10 @@ mod tests {
         assert!(error.starts_with(expected), "{error}");
         let error = message(changed(|value| value["promise"]["threshold"] = json!("much")));
         assert_eq!(error, "its threshold is `much`, expected a number");
+        for text in [" 0.5", "0.50", "1e400", "NaN", ""] {
+            let error = message(changed(|value| value["promise"]["threshold"] = json!(text)));
+            assert_eq!(error, format!("its threshold is `{text}`, expected a number"));
+        }
         let error = message(changed(|value| value["promise"]["way"] = json!("00")));
         assert!(error.starts_with("expected 64 hexadecimal digits, found 2 characters"), "{error}");
         let error = message(changed(|value| *value = json!([])));

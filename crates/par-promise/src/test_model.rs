@@ -27,6 +27,9 @@ pub(crate) static HARDER: LazyLock<HashedModel> = LazyLock::new(|| {
 pub(crate) static OTHER_SCHEMA: LazyLock<HashedModel> =
     LazyLock::new(|| hashed(&fitted(&SCHEMA.replace("debt", "savings"))));
 
+/// A denied person.
+pub(crate) const PERSON: [&str; 4] = ["30", "low", "1000", "7"];
+
 const SCHEMA: &str = r#"
 version = 2
 
@@ -107,9 +110,8 @@ pub(crate) fn key() -> &'static PrivateKey {
 pub(crate) fn promise() -> Promise {
     let [issued, expires] = ["2026-01-31", "2027-01-31"].map(|date| date.parse().expect("a date"));
     let issuer = Issuer::new(key(), &MODEL, vec!["method=refine".to_string()], issued, expires);
-    let cells = vec!["30", "low", "1000", "7"];
     let mut solver = Solver::new(MODEL.model());
-    let answer = RowAnswer::new(&mut solver, "poor".to_string(), cells, &Request::default());
+    let answer = RowAnswer::new(&mut solver, "poor".to_string(), PERSON.to_vec(), &Request::default());
     let promises = issuer.expect("an issuer").issue(&answer).expect("randomness");
     promises.into_iter().next().expect("a way")
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use par_promise::{Audit, Date, Error, PublicKey};
+use par_promise::{Audit, Date, PublicKey};
 use serde::Serialize;
 
-use super::{date_or_today, exit_code};
+use super::{date_or_today, exit_code, naming_model};
 use crate::aligned::{Facts, grouped, percent};
 use crate::{model_file, output};
 
@@ -68,10 +68,8 @@ impl AuditCommand {
         let public_key = self.public_key.as_deref().map(PublicKey::load).transpose()?;
         let candidate = model_file::read_hashed(&self.model)?;
         let date = date_or_today(self.date)?;
-        let audit = match Audit::new(&self.folder, &candidate, public_key, date) {
-            Err(error @ Error::Surrogate) => Err(error).context(self.model.display().to_string())?,
-            audit => audit?,
-        };
+        let audit = Audit::new(&self.folder, &candidate, public_key, date);
+        let audit = naming_model(&self.model, audit)?;
         let (least, passed) = (self.least, audit.passes(self.least));
         if self.json {
             output::print_json(&AuditJson { passed, least, audit: &audit })?;
@@ -125,7 +123,7 @@ fn list(title: &str, things: &[[String; 2]]) -> String {
     things.iter().take(MOST_SHOWN).for_each(|[name, words]| facts.add(name, words));
     let more = match things.len().saturating_sub(MOST_SHOWN) {
         0 => String::new(),
-        more => format!("and {} more, which `--json` lists\n", grouped(more as u64)),
+        more => format!("  and {} more, which `--json` lists\n", grouped(more as u64)),
     };
     format!("\n{title}\n{}{more}", facts.text())
 }

@@ -1,13 +1,13 @@
 //! `par promise check`: whether a record is genuine, in force and kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use par_promise::{Check, CheckOptions, Date, PublicKey, Record, Sealed};
 
-use super::{date_or_today, exit_code};
+use super::{date_or_today, exit_code, naming_model};
 use crate::aligned::Facts;
 use crate::{model_file, output};
 
@@ -53,10 +53,7 @@ impl CheckCommand {
         let date = date_or_today(self.date)?;
         let options = CheckOptions { public_key, date, sealed: sealed.as_ref(), later: later.as_ref() };
         let check = Check::new(&record, options);
-        let check = match &self.model {
-            Some(model) => check.with_context(|| model.display().to_string())?,
-            None => check?,
-        };
+        let check = naming_model(self.model.as_deref().unwrap_or(Path::new("")), check)?;
         if self.json {
             output::print_json(&check)?;
         } else {

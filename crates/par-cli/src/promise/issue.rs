@@ -13,7 +13,7 @@ use par_promise::{Date, Error, Issuer, PrivateKey, Promise, ValidFor};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{date_or_today, exit_code};
+use super::{date_or_today, exit_code, naming_model};
 use crate::aligned::{Facts, grouped};
 use crate::recourse::AnswerTally;
 use crate::recourse::request::RequestArguments;
@@ -77,7 +77,8 @@ impl Issue {
         let request = self.request.request(model.model())?;
         let issued = date_or_today(self.date)?;
         let options = self.request.options().map(|(name, text)| format!("{name}={text}")).collect();
-        let issuer = Issuer::new(&key, &model, options, issued, issued.after(self.valid)?)?;
+        let issuer = Issuer::new(&key, &model, options, issued, issued.after(self.valid)?);
+        let issuer = naming_model(&self.model, issuer)?;
         let mut rows = SelectedRows::open(&self.table, true, &self.conditions)?;
         let columns = model_file::columns(model.model(), &rows)?;
         let id_column = columns.id.map(|column| rows.columns()[column].clone());
