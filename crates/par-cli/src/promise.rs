@@ -17,7 +17,7 @@ pub(crate) enum Command {
     /// Make a key that signs promises, and its public key
     Keygen(keygen::Keygen),
     /// Sign a promise for every way of the denied rows of a table
-    Issue(issue::Issue),
+    Issue(Box<issue::Issue>),
     /// Say whether a record is genuine and in force, and whether a later model keeps it
     Check(check::CheckCommand),
     /// Count the promises of a folder that a candidate model keeps, before it is deployed

@@ -41,8 +41,8 @@ pub struct Audit {
     pub share: Option<f64>,
     /// Records in force whose way the model does not accept, the farthest from it first.
     pub broken: Vec<BrokenPromise>,
-    /// Records that cannot be read or are not genuine, sealed files that are missing, do not open their record or have
-    /// none, by name.
+    /// Records that cannot be read or are not genuine; of those in force, sealed files that are missing or do not open
+    /// their record; sealed files without a record; by name.
     pub bad: Vec<NamedFile>,
     /// Entries of the folder that are called neither like records nor like sealed files.
     pub other_files: Vec<String>,
@@ -101,14 +101,14 @@ impl Audit {
             bad: Vec::new(),
             other_files,
         };
+        let options = CheckOptions { public_key, date, sealed: None, later: Some(candidate) };
         let mut keys = BTreeSet::new();
         for name in records {
             // Beside a bad record the sealed file is not to blame.
-            let beside = name.replace(RECORD_END, SEALED_END);
-            let has_sealed = sealed.remove(&beside);
-            let options = CheckOptions { public_key, date, sealed: None, later: None };
-            let record = match genuine_record(folder, &name, options) {
-                Ok(record) => record,
+            let beside = format!("{}{SEALED_END}", name.trim_end_matches(RECORD_END));
+            let sealed_path = sealed.remove(&beside).then(|| folder.join(&beside));
+            let (record, check) = match genuine_record(folder, &name, options) {
+                Ok(genuine) => genuine,
                 Err(problem) => {
                     bad.insert(name, problem);
                     continue;
@@ -116,27 +116,17 @@ impl Audit {
             };
             audit.genuine += 1;
             keys.insert(record.public_key());
-            let path = folder.join(&beside);
-            let opened = has_sealed.then(|| Sealed::load(&path)).transpose();
-            let opened = opened.map_err(|error| without_path(&path, &error));
-            let later = Some(candidate);
-            let check = Check::new(
-                &record,
-                CheckOptions { sealed: opened.as_ref().ok().and_then(Option::as_ref), later, ..options },
-            )?;
             match check.dates {
+                // Its sealed file is not read: a lender may delete what is not needed any more.
                 Some(DateVerdict::Expired) => audit.expired += 1,
                 Some(DateVerdict::NotYetIssued) => audit.not_yet_issued += 1,
-                Some(DateVerdict::InForce) | None => audit.count_in_force(&check),
+                Some(DateVerdict::InForce) | None => {
+                    if let Err(problem) = audit.count_in_force(&record, options, sealed_path.as_deref()) {
+                        // A link or a folder in its place is named already.
+                        bad.entry(beside).or_insert(problem);
+                    }
+                }
             }
-            let problem = match (opened, check.sealed) {
-                (Err(problem), _) => problem,
-                (Ok(_), Some(SealedVerdict::Opens)) => continue,
-                (Ok(_), Some(verdict)) => verdict.sentence().to_string(),
-                (Ok(_), None) => "is missing: without it nothing can be said of its promise".to_string(),
-            };
-            // A link or a folder in its place is named already.
-            bad.entry(beside).or_insert(problem);
         }
         for name in sealed {
             bad.entry(name).or_insert_with(|| "has no record beside it".to_string());
@@ -150,20 +140,32 @@ impl Audit {
         Ok(audit)
     }
 
-    /// Counts a record that is in force.
-    fn count_in_force(&mut self, check: &Check) {
+    /// Counts a record that is in force, kept or broken; otherwise says what is wrong with its sealed file.
+    fn count_in_force(
+        &mut self,
+        record: &Record,
+        options: CheckOptions<'_>,
+        sealed: Option<&Path>,
+    ) -> Result<(), String> {
         self.in_force += 1;
-        let Some(model) = &check.model else { return };
+        let path = sealed.ok_or("is missing: without it nothing can be said of its promise")?;
+        let sealed = Sealed::load(path).map_err(|error| without_path(path, &error))?;
+        let check = Check::new(record, CheckOptions { sealed: Some(&sealed), ..options });
+        let check = check.map_err(|error| error.to_string())?;
+        let Some(model) = check.model else {
+            return Err(check.sealed.map_or("", SealedVerdict::sentence).to_string());
+        };
         if model.kept {
             self.kept += 1;
         } else {
             self.broken.push(BrokenPromise {
                 id: check.id.to_string(),
-                person: check.person.clone().unwrap_or_default(),
+                person: sealed.person.id,
                 margin: model.margin,
-                sentence: model.sentence.clone(),
+                sentence: model.sentence,
             });
         }
+        Ok(())
     }
 
     /// Whether no file is bad, and the model keeps at least this share of what is in force.
@@ -173,7 +175,7 @@ impl Audit {
 }
 
 /// A record that is genuine and called by its id, so that no copy counts twice; otherwise what is wrong with it.
-fn genuine_record(folder: &Path, name: &str, options: CheckOptions<'_>) -> Result<Record, String> {
+fn genuine_record(folder: &Path, name: &str, options: CheckOptions<'_>) -> Result<(Record, Check), String> {
     let path = folder.join(name);
     let record = Record::load(&path).map_err(|error| without_path(&path, &error))?;
     let check = Check::new(&record, options).map_err(|error| error.to_string())?;
@@ -181,7 +183,11 @@ fn genuine_record(folder: &Path, name: &str, options: CheckOptions<'_>) -> Resul
         return Err(check.signature_sentence());
     }
     let expected = record_name(check.id);
-    if name == expected { Ok(record) } else { Err(format!("is a copy: the record is called `{expected}`")) }
+    if name == expected {
+        Ok((record, check))
+    } else {
+        Err(format!("is a copy: the record is called `{expected}`"))
+    }
 }
 
 /// The message of an error about a file that is named beside it.
@@ -261,6 +267,10 @@ mod tests {
         let expired = audit(&folder, &HARDER, "2027-02-01");
         assert_eq!((expired.expired, expired.in_force, expired.share), (3, 0, None));
         assert!(expired.passes(1.0));
+        for name in Entries::read(folder.path()).expect("a folder").sealed {
+            std::fs::remove_file(folder.path().join(name)).expect("removed");
+        }
+        assert!(audit(&folder, &MODEL, "2027-02-01").bad.is_empty());
         assert_eq!(audit(&folder, &MODEL, "2026-01-30").not_yet_issued, 3);
     }
 

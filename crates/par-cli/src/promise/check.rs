@@ -1,6 +1,6 @@
 //! `par promise check`: whether a record is genuine, in force and kept.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -53,7 +53,10 @@ impl CheckCommand {
         let date = date_or_today(self.date)?;
         let options = CheckOptions { public_key, date, sealed: sealed.as_ref(), later: later.as_ref() };
         let check = Check::new(&record, options);
-        let check = naming_model(self.model.as_deref().unwrap_or(Path::new("")), check)?;
+        let check = match &self.model {
+            Some(model) => naming_model(model, check)?,
+            None => check?,
+        };
         if self.json {
             output::print_json(&check)?;
         } else {

@@ -106,9 +106,9 @@ impl Issue {
             }
         }
         if self.json {
-            output::print_json(&issued)?
+            output::print_json(&issued)?;
         } else {
-            output::print(&issued.text())?
+            output::print(&issued.text())?;
         }
         Ok(exit_code(!self.strict || issued.tally.not_found + issued.tally.errors == 0))
     }
