@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::issue::Promise;
     use crate::key::PrivateKey;
-    use crate::test_model::{HARDER, MODEL, OTHER_SCHEMA, key, promise};
+    use crate::test_model::{HARDER, MODEL, OTHER_SCHEMA, WITH_POLICY, key, promise};
 
     fn options() -> CheckOptions<'static> {
         let date = "2026-06-30".parse().expect("a date");
@@ -363,6 +363,21 @@ mod tests {
         let way = fact(&checked, "way");
         assert!(way.starts_with("not kept: probability 0.") && way.contains(" short of it ("), "{way}");
         assert_eq!(fact(&checked, "model"), "another one, with the same schema");
+    }
+
+    #[test]
+    fn a_policy_of_the_later_model_counts() {
+        let Promise { record, sealed } = promise();
+        let later = Some(&*WITH_POLICY);
+        let checked = check(&record, CheckOptions { sealed: Some(&sealed), later, ..options() });
+        let model = checked.model.as_ref().expect("a model");
+        // The score alone would be enough.
+        assert!(!checked.good && !model.kept && model.margin > Some(0.0), "{model:?}");
+        assert_eq!(model.not_met, ["at least forty"]);
+        assert_eq!(fact(&checked, "model"), "another one, with another schema: columns are matched by name");
+        let way = fact(&checked, "way");
+        assert!(way.starts_with("not kept: probability 0."), "{way}");
+        assert!(way.ends_with(" beyond it; not met: at least forty (promised at 0.5)"), "{way}");
     }
 
     #[test]

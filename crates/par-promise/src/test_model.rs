@@ -27,6 +27,12 @@ pub(crate) static HARDER: LazyLock<HashedModel> = LazyLock::new(|| {
 pub(crate) static OTHER_SCHEMA: LazyLock<HashedModel> =
     LazyLock::new(|| hashed(&fitted(&SCHEMA.replace("debt", "savings"))));
 
+/// The same with a policy that a person of thirty cannot meet.
+pub(crate) static WITH_POLICY: LazyLock<HashedModel> = LazyLock::new(|| {
+    let policy = "[[accept]]\nrequire = { age = \"40..\" }\nbecause = \"at least forty\"\n";
+    hashed(&fitted(&format!("{SCHEMA}\n{policy}")))
+});
+
 /// A denied person.
 pub(crate) const PERSON: [&str; 4] = ["30", "low", "1000", "7"];
 
