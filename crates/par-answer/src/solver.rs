@@ -419,9 +419,8 @@ impl Solver<'_> {
     /// Keeps the solutions whose rows, as written, are accepted and withstand what they must. Removing one invalidates the
     /// proof: the search skipped rows that were worth less.
     fn verify(&self, person: Person<'_>, aim: &Aim, search: &mut SearchResult) {
-        // Classifiers that read codes have already been asked by the search, but not about consequences of a change that
-        // falls short.
-        if !person.reads_values && !person.demands.slack {
+        // A classifier that reads codes has already been asked by the search.
+        if !person.reads_values && person.demands.are_none() {
             return;
         }
         let before = search.frontier.solutions().len();

@@ -11,9 +11,10 @@
 //! | 7    | [`explain`]  | `par explain`, the answer for one person     |
 //! | 8    | [`evaluate`] | `par evaluate`, how good the answers are     |
 //! | 9    | [`audit`]    | `par audit`, where getting worse is rewarded |
-//! | 10   | [`inspect`]  | `par inspect`, what is in a model            |
-//! | 11   | [`demo`]     | `par demo`, all of it on an embedded table   |
-//! | 12   | [`serve`]    | `par serve`, answers over HTTP, and the page |
+//! | 10   | [`promise`]  | `par promise keygen`, `issue`, `check`, `audit` |
+//! | 11   | [`inspect`]  | `par inspect`, what is in a model            |
+//! | 12   | [`demo`]     | `par demo`, all of it on an embedded table   |
+//! | 13   | [`serve`]    | `par serve`, answers over HTTP, and the page |
 
 mod audit;
 mod bins;
@@ -31,7 +32,9 @@ mod inputs;
 mod inspect;
 mod learning;
 mod model_file;
+mod person;
 mod progress;
+mod promise;
 mod recourse;
 mod refit;
 mod rows;
@@ -57,9 +60,11 @@ Examples:
   par explain people.par denied.csv --id 17       one person's answer, in words
   par evaluate people.par test.csv                how good the answers are
   par audit people.par people.csv                 where the classifier rewards harm
+  par promise issue people.par denied.csv --key lender.key --out promises --valid '12 months'
   par serve people.par                            the same over HTTP, and a page
 
-Exit status: 0 done, 1 done, but rows are left without recourse (`par recourse --strict`), 2 error.";
+Exit status: 0 done; 1 done, but rows are left without recourse (`par recourse --strict`), or promises are not
+genuine, in force and kept (`par promise check`, `audit`); 2 error.";
 
 /// Plausible algorithmic recourse: what to change so that a classifier accepts, plausibly.
 #[derive(Parser)]
@@ -92,6 +97,9 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Find where a classifier rewards people for getting worse
     Audit(audit::AuditCommand),
+    /// Sign what people were told to become, and check whether a later model keeps it
+    #[command(subcommand)]
+    Promise(promise::Command),
     /// Print what is in a model, and how it was made
     Inspect(inspect::Inspect),
     /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
@@ -129,6 +137,7 @@ impl Command {
             Self::Explain(explain) => explain.run()?,
             Self::Evaluate(evaluate) => evaluate.run()?,
             Self::Audit(audit) => audit.run()?,
+            Self::Promise(promise) => return promise.run(),
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
             Self::Serve(serve) => serve.run()?,

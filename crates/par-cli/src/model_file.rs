@@ -6,12 +6,18 @@ use anyhow::{Result, anyhow};
 use par_data::{Columns, Error, found_instead};
 use par_model::container::ContainerError;
 use par_model::{Model, ModelError};
+use par_promise::HashedModel;
 
 use crate::rows::SelectedRows;
 
 /// Reads a model file.
 pub(crate) fn read(path: &Path) -> Result<Model> {
     Model::load(path).map_err(|error| unreadable(path, error))
+}
+
+/// Reads a model file, and the hash of its bytes.
+pub(crate) fn read_hashed(path: &Path) -> Result<HashedModel> {
+    HashedModel::load(path).map_err(|error| unreadable(path, error))
 }
 
 /// Why a file cannot be read as a model, with a hint.

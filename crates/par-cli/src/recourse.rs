@@ -244,20 +244,20 @@ impl<'a> AnsweredRows<'a> {
 
 /// The number of rows by answer.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct AnswerTally {
-    rows: u64,
-    accepted: u64,
-    found: u64,
+pub(crate) struct AnswerTally {
+    pub(crate) rows: u64,
+    pub(crate) accepted: u64,
+    pub(crate) found: u64,
     /// Found, but judged by a surrogate of the classifier.
     unverified: u64,
-    not_found: u64,
-    errors: u64,
+    pub(crate) not_found: u64,
+    pub(crate) errors: u64,
     /// The first error and its place.
-    first_error: Option<String>,
+    pub(crate) first_error: Option<String>,
 }
 
 impl AnswerTally {
-    fn count(&mut self, person: &RowAnswer<'_>, batch: &Batch, row: usize) {
+    pub(crate) fn count(&mut self, person: &RowAnswer<'_>, batch: &Batch, row: usize) {
         self.rows += 1;
         match &person.answer {
             Ok(Answer::Accepted { .. }) => self.accepted += 1,

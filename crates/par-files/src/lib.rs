@@ -7,6 +7,7 @@
 //! | 2    | [`Replacement`]        | a destination, then bytes               | the whole file, or none       |
 //! | 2    | [`Partial`]            | a destination, then bytes of some runs  | the same, over several runs   |
 //! | –    | [`write()`]            | a path and all bytes                    | both steps at once            |
+//! | –    | [`create`]             | a new path, all bytes, and their readers | the same, and replaces nothing |
 //! | –    | [`discard_unfinished`] | –                                       | no unfinished file is left    |
 
 mod partial;
@@ -44,6 +45,9 @@ pub enum Error {
     /// The path is one of the files that are read.
     #[error("{}: is read from, and writing would replace it\nhint: write to another file", .0.display())]
     Read(PathBuf),
+    /// The file exists, and must not be replaced.
+    #[error("{}: exists already, and is not replaced\nhint: choose another name", .0.display())]
+    Exists(PathBuf),
     /// Another program is writing the file.
     #[error("{}: is being written by another program", .0.display())]
     Busy(PathBuf),
@@ -112,7 +116,8 @@ impl Destination {
         }
         let destination = Self { path, target };
         // Checks that a file can be created in the folder; it is removed at once.
-        Unfinished::begin(&destination.target).map_err(|source| destination.error(source))?;
+        Unfinished::begin(&destination.target, Readers::Anybody)
+            .map_err(|source| destination.error(source))?;
         Ok(destination)
     }
 
@@ -153,8 +158,8 @@ impl Replacement {
     /// # Errors
     /// When no file can be created in the folder of the destination.
     pub fn new(destination: Destination) -> Result<Self, Error> {
-        let (unfinished, file) =
-            Unfinished::begin(&destination.target).map_err(|source| destination.error(source))?;
+        let (unfinished, file) = Unfinished::begin(&destination.target, Readers::Anybody)
+            .map_err(|source| destination.error(source))?;
         Ok(Self { destination, file: BufWriter::new(file), unfinished })
     }
 
@@ -199,6 +204,37 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
     write_file(Destination::new(path.as_ref(), &[])?, bytes)
 }
 
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Whoever the user's settings let read it.
+    Anybody,
+    /// Its owner alone. Where files have no such permissions, as [`Readers::Anybody`].
+    Owner,
+}
+
+/// Writes a whole new file to a path, or nothing. What exists is not replaced, and links are not followed.
+///
+/// # Errors
+/// When there is something at the path, or the file cannot be written.
+pub fn create(path: impl AsRef<Path>, bytes: &[u8], readers: Readers) -> Result<(), Error> {
+    let path = path.as_ref();
+    if path.symlink_metadata().is_ok() {
+        return Err(Error::Exists(path.to_path_buf()));
+    }
+    let destination = Destination::new(path, &[])?;
+    let created = Unfinished::begin(&destination.target, readers).and_then(|(unfinished, mut file)| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        // Unlike a rename, a link fails if somebody else has created the file meanwhile.
+        std::fs::hard_link(&unfinished.0, &destination.target)
+    });
+    created.map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists(path.to_path_buf()),
+        _ => destination.error(source),
+    })
+}
+
 /// The temporary names of files that are being written.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -212,13 +248,21 @@ struct Unfinished(PathBuf);
 
 impl Unfinished {
     /// A new file in the folder of its target.
-    fn begin(target: &Path) -> io::Result<(Self, File)> {
+    fn begin(target: &Path, readers: Readers) -> io::Result<(Self, File)> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut all = unfinished();
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if readers == Readers::Owner {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        #[cfg(not(unix))]
+        let _ = readers;
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = folder(target).join(format!(".par-{}-{number}", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            match options.open(&path) {
                 Ok(file) => {
                     all.insert(path.clone());
                     return Ok((Self(path), file));
@@ -276,6 +320,33 @@ mod tests {
         assert_eq!(names(folder.path()), ["a.csv"]);
         write(&path, b"new").expect("a file");
         assert_eq!((std::fs::read(&path).expect("a file"), names(folder.path()).len()), (b"new".to_vec(), 1));
+    }
+
+    #[test]
+    fn a_created_file_replaces_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("key");
+        create(&path, b"one", Readers::Owner).expect("a file");
+        let error = create(&path, b"two", Readers::Owner).expect_err("there is one").to_string();
+        assert_eq!(
+            error,
+            format!("{}: exists already, and is not replaced\nhint: choose another name", path.display())
+        );
+        assert_eq!((std::fs::read(&path).expect("a file"), names(folder.path()).len()), (b"one".to_vec(), 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_for_its_owner_is_closed_to_others_and_not_written_through_a_link() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().expect("a folder");
+        let [key, link] = ["key", "link"].map(|name| folder.path().join(name));
+        create(&key, b"secret", Readers::Owner).expect("a file");
+        let mode = key.metadata().expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        symlink(folder.path().join("elsewhere"), &link).expect("a link");
+        assert!(matches!(create(&link, b"secret", Readers::Owner), Err(Error::Exists(path)) if path == link));
+        assert_eq!(names(folder.path()).len(), 2);
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::problem::Solution;
 use crate::request::Request;
 use crate::slack::{SlackClassifier, Steps};
 
+/// How exactly it is known how far a classifier may move.
+const PRECISION: f64 = 1e-5;
+
 /// What a way must withstand.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Demands {
@@ -49,9 +52,11 @@ impl<'m> Solver<'m> {
     ) -> Result<Box<dyn Classifier + 'm>, RowError> {
         let (model, reads_values) = (self.model, demands.read_values(self.model));
         let deployed = model.classifier();
-        let mut classifier = match reads_values {
-            true => deployed.of_choices(cells, candidates)?,
-            false => deployed.of_person(cells, candidates)?,
+        let mut classifier = match (demands.certify, reads_values) {
+            (None, true) => deployed.of_choices(cells, candidates)?,
+            (None, false) => deployed.of_person(cells, candidates)?,
+            (Some(moved), true) => deployed.certified_of_choices(cells, candidates, moved)?,
+            (Some(moved), false) => deployed.certified(cells, candidates, moved)?,
         };
         if let Some(share) = demands.robust {
             let of = |version: &'m Version| {
@@ -100,7 +105,10 @@ impl<'m> Solver<'m> {
         let written = self.written(person, choices);
         let cells: Vec<&str> = written.iter().map(String::as_str).collect();
         let codes = model.discretizer().encode_row(&cells)?.into_codes();
-        let deployed = model.classifier().log_odds(&cells, &codes)?;
+        let mut deployed = model.classifier().log_odds(&cells, &codes)?;
+        if let Some(moved) = person.demands.certify {
+            deployed = deployed.min(model.classifier().certified_log_odds(&cells, &codes, moved)?);
+        }
         let Some(share) = person.demands.robust else { return Ok(deployed) };
         let mut excess = self.excess(&cells, &codes)?;
         excess.sort_by(f64::total_cmp);
@@ -125,6 +133,15 @@ impl<'m> Solver<'m> {
         let codes = self.model.discretizer().encode_row(&cells).ok()?.into_codes();
         let accepts = |version: &&Version| version.excess(&cells, &codes).is_ok_and(|excess| excess >= 0.0);
         Some(Accepting { versions: versions.iter().filter(accepts).count(), of: versions.len() })
+    }
+
+    /// How far the classifier may move so that it surely accepts a row as written.
+    pub(super) fn certified_up_to(&self, cells: &[String], threshold: f64) -> Option<f64> {
+        let model = self.model;
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let codes = model.discretizer().encode_row(&cells).ok()?.into_codes();
+        let needed = model.scale().log_odds(threshold);
+        model.classifier().certified_up_to(&cells, &codes, needed, PRECISION).ok()
     }
 
     /// Adds to the ways of a request with demands the way of the same request without them.

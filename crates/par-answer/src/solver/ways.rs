@@ -180,6 +180,8 @@ impl Solver<'_> {
         let (model, choices) = (self.model, &offer.solution.row.choices);
         let cells = self.written(person, choices);
         let sure = aims.iter().find(|aim| aim.has_margin);
+        let accepted = aims.last().filter(|_| person.demands.certify.is_some());
+        let certified = accepted.and_then(|aim| self.certified_up_to(&cells, aim.threshold));
         let mut changes: Vec<Change> =
             offer.features.iter().map(|&feature| self.change(person, choices, feature)).collect();
         let is_alone = changes.len() == 1;
@@ -217,7 +219,7 @@ impl Solver<'_> {
             probability: offer.probability,
             has_margin: sure.is_none_or(|aim| aim.scale.reaches(offer.withstood, aim.threshold)),
             accepting: offer.accepting,
-            certified: None,
+            certified,
             log_likelihood: offer.solution.log_prob,
             conditional_log_likelihood: offer.conditional,
             percentile: offer.percentile,

@@ -76,9 +76,8 @@ fn orders() -> PossibleValuesParser {
 }
 
 impl RequestArguments {
-    /// The request that every row is answered with.
-    pub(crate) fn request(&self, model: &Model) -> Result<Request> {
-        let mut reader = TextReader::new(model, usize::MAX);
+    /// The options that are set, by name, each as it was written.
+    pub(crate) fn options(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self {
             method,
             budget,
@@ -108,14 +107,22 @@ impl RequestArguments {
             ("count", Some(count)),
             ("order", order.as_ref()),
         ];
-        let single = single.into_iter().filter_map(|(name, text)| Some((name, text?)));
+        let single = single.into_iter().filter_map(|(name, text)| Some((name, text?.as_str())));
         let repeated = [("lock", &self.locks), ("limit", &self.limits), ("effort", &self.efforts)];
-        let repeated =
-            repeated.into_iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
-        for (name, text) in single.chain(repeated) {
+        let repeated = repeated
+            .into_iter()
+            .flat_map(|(name, texts)| texts.iter().map(move |text| (name, text.as_str())));
+        let flags = [("slack", self.slack), ("no_harm", self.no_harm), ("auditor", self.auditor)];
+        let flags = flags.into_iter().filter_map(|(name, set)| set.then_some((name, "true")));
+        single.chain(repeated).chain(flags)
+    }
+
+    /// The request that every row is answered with.
+    pub(crate) fn request(&self, model: &Model) -> Result<Request> {
+        let mut reader = TextReader::new(model, usize::MAX);
+        for (name, text) in self.options() {
             reader.option(name, text).with_context(|| format!("`--{}`", name.replace('_', "-")))?;
         }
-        let request = reader.finish().context("`--limit`")?;
-        Ok(Request { auditor: self.auditor, no_harm: self.no_harm, slack: self.slack, ..request })
+        reader.finish().context("`--limit`")
     }
 }

@@ -15,6 +15,7 @@ mod model;
 mod moved;
 #[cfg(unix)]
 mod output;
+mod promise;
 mod recourse;
 mod sandbox;
 mod schema;

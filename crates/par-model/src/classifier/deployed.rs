@@ -111,6 +111,26 @@ impl DeployedClassifier {
         }
     }
 
+    /// As [`DeployedClassifier::certified`], but always over choices.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn certified_of_choices(
+        &self,
+        cells: &[&str],
+        candidates: &Candidates<'_>,
+        delta: f64,
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        match self {
+            Self::Trained(network) | Self::Surrogate { network, .. } => {
+                check(delta)?;
+                let addends = Addends::of_codes(&network.over_choices(candidates), &candidates.counts());
+                Ok(Box::new(CertifiedNetwork::new(parameter_box(network, delta), addends, End::Lowest)?))
+            }
+            Self::External(external) => external.certified(cells, candidates, delta),
+        }
+    }
+
     /// A lower bound on the log-odds of a row of cells, which have these codes, by every classifier within `delta`; see
     /// [`DeployedClassifier::certified`].
     ///
