@@ -54,8 +54,8 @@ pub struct Comparer<'a> {
     groupings: Vec<Grouping<'a>>,
     /// For each feature of the new model, its position in the old one.
     in_old: Vec<Option<usize>>,
-    /// The score that the new model accepts, as it does surer ones.
-    threshold: f64,
+    /// The scores that the old and the new model accept, as they do surer ones.
+    thresholds: [f64; 2],
     /// At most so many people are listed by name.
     listed: usize,
 }
@@ -70,7 +70,7 @@ impl<'a> Comparer<'a> {
         let in_old = (new.model.schema().features().iter())
             .map(|feature| old_features.iter().position(|other| other.name == feature.name))
             .collect();
-        let threshold = new.request.threshold_for(new.model);
+        let thresholds = [&old, &new].map(|side| side.request.threshold_for(side.model));
         let answerer =
             |side: Side<'a>| TableAnswerer::new(side.model, header, side.columns, side.request, false);
         Self {
@@ -79,7 +79,7 @@ impl<'a> Comparer<'a> {
             past: None,
             groupings: Vec::new(),
             in_old,
-            threshold,
+            thresholds,
             listed,
         }
     }
@@ -127,13 +127,18 @@ impl<'a> Comparer<'a> {
 
     /// A tally of nobody.
     pub fn tally(&self) -> Tally {
-        Tally::new(Histogram::around(self.new.model().scale(), self.threshold), self.listed)
+        Tally::new(Histogram::around(self.new.model().scale(), self.thresholds[1]), self.listed)
     }
 
     /// What a tally says, as a document.
     pub fn report(&self, tally: &Tally) -> Diff {
         let [old, new] = [self.old.model(), self.new.model()];
-        Diff::new(differences(old, new), self.threshold, &self.groupings, tally)
+        Diff::new(differences(old, new), self.thresholds, &self.groupings, tally)
+    }
+
+    /// The first column of groups with more different texts than [`MOST_GROUPS`].
+    pub fn crowded(&self, tally: &Tally) -> Option<&str> {
+        tally.crowded(&self.groupings)
     }
 
     /// The models, the old one first.

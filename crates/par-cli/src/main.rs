@@ -11,9 +11,10 @@
 //! | 7    | [`explain`]  | `par explain`, the answer for one person     |
 //! | 8    | [`evaluate`] | `par evaluate`, how good the answers are     |
 //! | 9    | [`audit`]    | `par audit`, where getting worse is rewarded |
-//! | 10   | [`inspect`]  | `par inspect`, what is in a model            |
-//! | 11   | [`demo`]     | `par demo`, all of it on an embedded table   |
-//! | 12   | [`serve`]    | `par serve`, answers over HTTP, and the page |
+//! | 10   | [`diff`]     | `par diff`, what a new model changes         |
+//! | 11   | [`inspect`]  | `par inspect`, what is in a model            |
+//! | 12   | [`demo`]     | `par demo`, all of it on an embedded table   |
+//! | 13   | [`serve`]    | `par serve`, answers over HTTP, and the page |
 
 mod audit;
 mod bins;
@@ -22,6 +23,7 @@ mod circuit;
 mod circuit_file;
 mod classifier_file;
 mod demo;
+mod diff;
 mod domain_text;
 mod evaluate;
 mod explain;
@@ -57,9 +59,11 @@ Examples:
   par explain people.par denied.csv --id 17       one person's answer, in words
   par evaluate people.par test.csv                how good the answers are
   par audit people.par people.csv                 where the classifier rewards harm
+  par diff people.par next.par people.csv         whose way a new model would break
   par serve people.par                            the same over HTTP, and a page
 
-Exit status: 0 done, 1 done, but rows are left without recourse (`par recourse --strict`), 2 error.";
+Exit status: 0 done, 1 done, but rows are left without recourse (`par recourse --strict`) or too few ways are kept
+(`par diff --least`), 2 error.";
 
 /// Plausible algorithmic recourse: what to change so that a classifier accepts, plausibly.
 #[derive(Parser)]
@@ -92,6 +96,8 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Find where a classifier rewards people for getting worse
     Audit(audit::AuditCommand),
+    /// Find whose decision a new model changes, and whose way it breaks
+    Diff(diff::DiffCommand),
     /// Print what is in a model, and how it was made
     Inspect(inspect::Inspect),
     /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
@@ -129,6 +135,7 @@ impl Command {
             Self::Explain(explain) => explain.run()?,
             Self::Evaluate(evaluate) => evaluate.run()?,
             Self::Audit(audit) => audit.run()?,
+            Self::Diff(diff) => return diff.run(),
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
             Self::Serve(serve) => serve.run()?,

@@ -18,9 +18,8 @@ pub fn differences(old: &Model, new: &Model) -> Vec<String> {
             notes.push(format!("a surrogate stands for the classifier of the {name} model"));
         }
     }
-    let find = |model: &Model, name: &str| {
-        model.schema().features().iter().position(|feature| feature.name == name)
-    };
+    let find =
+        |model: &Model, name: &str| model.schema().features().iter().position(|feature| feature.name == name);
     for (position, feature) in old.schema().features().iter().enumerate() {
         match find(new, &feature.name) {
             Some(other) => notes.extend(feature_differences(old, position, new, other)),
@@ -80,7 +79,9 @@ fn feature_differences(old: &Model, position: usize, new: &Model, other: usize) 
         _ => {}
     }
     if was.effort != is.effort {
-        notes.push(format!("`{name}` costs another effort in the new schema, by which both ways are measured"));
+        notes.push(format!(
+            "`{name}` costs another effort in the new schema, by which both ways are measured"
+        ));
     }
     if was.takes != is.takes {
         notes.push(format!("`{name}` takes another time in the new schema: months are those of each model"));

@@ -228,7 +228,8 @@ impl Comparer<'_> {
                 short_by: short_by.map(|[by, _]| by),
                 short_by_log_odds: short_by.map(|[_, by]| by),
                 now: Outcome::of(&new),
-                new_changes: new_way.map_or(Vec::new(), |way| way.changes.iter().map(words::change).collect()),
+                new_changes: new_way
+                    .map_or(Vec::new(), |way| way.changes.iter().map(words::change).collect()),
                 new_effort: new_way.map(|way| way.effort),
                 new_months: new_way.map(|way| way.months),
             });
@@ -271,15 +272,15 @@ impl Comparer<'_> {
 
     fn verdict(&self, judged: &Result<JudgedRow, RowError>) -> Verdict {
         match judged {
-            Ok(judged) => judged.verdict(self.new.model().scale(), self.threshold),
+            Ok(judged) => judged.verdict(self.new.model().scale(), self.thresholds[1]),
             Err(_) => Verdict::Unreadable,
         }
     }
 
     /// How far a score is from the new threshold: in the unit of scores, and in log-odds.
     fn short_by(&self, score: f64) -> [f64; 2] {
-        let scale = self.new.model().scale();
-        [(self.threshold - score).abs(), scale.log_odds(self.threshold) - scale.log_odds(score)]
+        let (scale, [_, threshold]) = (self.new.model().scale(), self.thresholds);
+        [(threshold - score).abs(), scale.log_odds(threshold) - scale.log_odds(score)]
     }
 
     /// What the old way and the new one cost, both by the new model; `None` if there is no new way.

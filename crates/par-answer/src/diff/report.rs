@@ -12,8 +12,10 @@ use super::tally::{Cost, CostSums, Counts, Histogram, Tally};
 pub struct Diff {
     /// What differs between the models themselves, a sentence each.
     pub differences: Vec<String>,
-    /// The score that the new model accepts, as it does surer ones.
-    pub threshold: f64,
+    /// The score that the old model accepts, as it does surer ones.
+    pub old_threshold: f64,
+    /// The same of the new model.
+    pub new_threshold: f64,
     /// Everybody.
     #[serde(flatten)]
     pub all: PeopleReport,
@@ -132,7 +134,7 @@ pub struct CostReport {
 impl Diff {
     pub(super) fn new(
         differences: Vec<String>,
-        threshold: f64,
+        [old_threshold, new_threshold]: [f64; 2],
         groupings: &[Grouping<'_>],
         tally: &Tally,
     ) -> Self {
@@ -145,7 +147,8 @@ impl Diff {
         let [first_unread_by_old, first_unread_by_new] = tally.first_unread.clone();
         Self {
             differences,
-            threshold,
+            old_threshold,
+            new_threshold,
             all: PeopleReport::new(&tally.all),
             absent: tally.absent,
             first_unread_by_old,

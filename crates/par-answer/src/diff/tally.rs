@@ -236,8 +236,9 @@ impl Tally {
     }
 
     /// The first grouping with more texts than [`MOST_GROUPS`].
-    pub fn crowded<'g>(&self, groupings: &'g [Grouping<'_>]) -> Option<&'g str> {
-        let count = |position: usize| self.groups.keys().filter(|(grouping, _)| *grouping == position).count();
+    pub(super) fn crowded<'g>(&self, groupings: &'g [Grouping<'_>]) -> Option<&'g str> {
+        let count =
+            |position: usize| self.groups.keys().filter(|(grouping, _)| *grouping == position).count();
         let mut open = groupings.iter().enumerate().filter(|(_, grouping)| grouping.is_open());
         open.find(|(position, _)| count(*position) > MOST_GROUPS).map(|(_, grouping)| grouping.name.as_str())
     }
