@@ -277,3 +277,109 @@ impl Histogram {
         self.counts.iter_mut().zip(&other.counts).for_each(|(own, others)| *own += others);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use par_data::schema::Side;
+
+    use super::super::report::PeopleReport;
+    use super::*;
+
+    fn cost(changes: f64, effort: f64) -> Cost {
+        Cost { changes, effort, months: 0.0, log_likelihood: -effort }
+    }
+
+    /// Six people: two keep their way, one of them accepted now; two break; one had none and has one; one cannot be read.
+    fn counts() -> Counts {
+        let mut counts = Counts::default();
+        counts.person(Outcome::WithWay, Outcome::WithWay);
+        counts.way(Verdict::Kept, true, None, Some([cost(1.0, 2.0), cost(1.0, 2.0)]));
+        counts.person(Outcome::WithWay, Outcome::Accepted);
+        counts.way(Verdict::Kept, true, None, None);
+        counts.person(Outcome::WithWay, Outcome::WithWay);
+        counts.way(Verdict::TooLow, true, Some([0.1, 0.5]), Some([cost(1.0, 2.0), cost(3.0, 6.0)]));
+        counts.person(Outcome::WithWay, Outcome::WithoutWay);
+        counts.way(Verdict::TooLow, false, Some([0.3, 1.5]), None);
+        counts.person(Outcome::WithoutWay, Outcome::WithWay);
+        counts.person(Outcome::Accepted, Outcome::Unreadable);
+        counts
+    }
+
+    #[test]
+    fn shares_and_means_are_those_counted_by_hand() {
+        let report = PeopleReport::new(&counts());
+        let share = |share: par_model::Share| (share.yes, share.of);
+        assert_eq!(report.people, 6);
+        assert_eq!(share(report.ways.kept), (2, 4));
+        assert_eq!(share(report.ways.any_kept), (3, 4));
+        assert_eq!(share(report.denied_to_accepted), (1, 5));
+        assert_eq!(share(report.accepted_to_denied), (0, 0), "the only one cannot be read");
+        assert_eq!(share(report.newly_without), (1, 4));
+        assert_eq!(share(report.newly_with), (1, 1));
+        assert_eq!((report.unread_by_old, report.unread_by_new), (0, 1));
+        let short = report.ways.short_by.expect("two ways are too low");
+        assert_eq!((short.mean, short.largest), (0.2, 0.3));
+        assert_eq!((short.mean_log_odds, short.largest_log_odds), (1.0, 1.5));
+        let cost = report.cost.expect("two people have both ways");
+        assert_eq!((cost.people, cost.changes, cost.effort), (2, [1.0, 2.0], [2.0, 4.0]));
+        let broken = report.cost_of_broken.expect("one of them has a broken way");
+        assert_eq!((broken.people, broken.log_likelihood), (1, [-2.0, -6.0]));
+    }
+
+    #[test]
+    fn the_counts_of_parts_add_up_to_those_of_all() {
+        let mut twice = counts();
+        twice.add(&counts());
+        assert_eq!((twice.people(), twice.kept, twice.too_low, twice.any_kept), (12, 4, 4, 6));
+        assert_eq!((twice.short[0].largest, twice.cost.people), (0.3, 4));
+        assert_eq!(twice.moved(|_| true, |_| true), 12);
+    }
+
+    fn way(row: u64, short: Option<f64>) -> BrokenWay {
+        BrokenWay {
+            id: row.to_string(),
+            row,
+            verdict: if short.is_some() { Verdict::TooLow } else { Verdict::Unreadable },
+            because: None,
+            changes: Vec::new(),
+            old_score: None,
+            new_score: None,
+            short_by: short,
+            short_by_log_odds: short,
+            now: Outcome::WithoutWay,
+            new_changes: Vec::new(),
+            new_effort: None,
+            new_months: None,
+        }
+    }
+
+    #[test]
+    fn the_list_keeps_the_furthest_whatever_parts_they_came_in() {
+        let ways = [way(1, None), way(2, Some(0.2)), way(3, Some(0.9)), way(4, Some(0.2)), way(5, Some(0.4))];
+        let tally = || Tally::new(Histogram::around(ScoreScale::Probability, 0.5), 3);
+        for cut in 0..=ways.len() {
+            let mut parts = [tally(), tally()];
+            for (place, way) in ways.iter().enumerate() {
+                parts[usize::from(place >= cut)].list(way.clone());
+            }
+            let [mut first, second] = parts;
+            first.add(second);
+            let rows: Vec<u64> = first.broken.iter().map(|way| way.row).collect();
+            assert_eq!(rows, [3, 5, 2], "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn scores_beyond_the_ends_count_in_the_last_bars() {
+        let mut probabilities = Histogram::around(ScoreScale::Probability, 0.5);
+        [0.0, 0.49, 0.5, 1.0].into_iter().for_each(|score| probabilities.add(score));
+        let filled = |histogram: &Histogram| -> Vec<usize> {
+            (0..BARS).filter(|&bar| histogram.counts[bar] > 0).collect()
+        };
+        assert_eq!(filled(&probabilities), [0, 19, 20, 39]);
+        let scale = ScoreScale::Number { center: 0.0, spread: 8.0, side: Side::AtLeast };
+        let mut numbers = Histogram::around(scale, 100.0);
+        [-1e9, 100.0, 1e9].into_iter().for_each(|score| numbers.add(score));
+        assert_eq!(filled(&numbers), [0, 20, 39]);
+    }
+}
