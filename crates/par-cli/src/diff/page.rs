@@ -1,12 +1,12 @@
 //! A comparison as one self-contained HTML page.
 
-use par_answer::diff::{CostReport, GroupReport, Outcome};
+use par_answer::diff::{CostReport, GroupReport};
 use par_plot::page::{self, figure};
 use par_plot::text::{decimal, grouped, share};
 use par_plot::{Axis, Chart, Markup, Shape, Sign};
 
 use super::DiffReport;
-use super::text::{COSTS, broken_words, moved, now, shortfall, why};
+use super::text::{COSTS, broken_words, moved, now, outcomes, shortfall, why};
 
 /// About as wide as a phone's screen, where charts are stacked.
 const SIZE: (f64, f64) = (440.0, 280.0);
@@ -64,13 +64,14 @@ fn caveats(report: &DiffReport<'_>) -> Markup {
 
 /// How many people have each pair of outcomes.
 fn flow(report: &DiffReport<'_>) -> Markup {
-    let names = || Outcome::ALL.map(Outcome::words);
+    let outcomes = outcomes(&report.diff.all);
+    let names = || outcomes.iter().map(|outcome| outcome.words());
     let axes =
         (Axis::names("by the new model", names()), Axis::names("by the old model", names()).reversed());
     let mut chart =
-        Chart::new("How many people have each old and new outcome", (SIZE.0, 300.0), axes.0, axes.1);
-    for (row, old) in Outcome::ALL.into_iter().enumerate() {
-        for (column, new) in Outcome::ALL.into_iter().enumerate() {
+        Chart::new("How many people have each old and new outcome", (520.0, 320.0), axes.0, axes.1);
+    for (row, &old) in outcomes.iter().enumerate() {
+        for (column, &new) in outcomes.iter().enumerate() {
             let people = moved(&report.diff.all, old, new);
             let class = match (people, row.cmp(&column)) {
                 (0, _) | (_, std::cmp::Ordering::Equal) => "better l0",
@@ -146,7 +147,7 @@ fn groups(report: &DiffReport<'_>) -> Markup {
     section.raw(
         "<section>\n<h2>Ways kept, by group</h2>\n<p>The share of each group's ways that the new model ",
     );
-    section.raw("accepts, with its 95 % interval (Wilson), and how many ways there are.</p>\n<div class=\"charts\">\n");
+    section.raw("accepts, with its 95 % interval (Wilson). Before each name, how many ways there are.</p>\n<div class=\"charts\">\n");
     for groups in report.diff.groups.chunk_by(|a, b| a.feature == b.feature) {
         section.add(&group_chart(groups));
     }
@@ -156,7 +157,7 @@ fn groups(report: &DiffReport<'_>) -> Markup {
 
 fn group_chart(groups: &[GroupReport]) -> Markup {
     let feature = &groups[0].feature;
-    let named = |group: &GroupReport| format!("{} ({})", group.group, grouped(group.people.ways.kept.of));
+    let named = |group: &GroupReport| format!("{}: {}", grouped(group.people.ways.kept.of), group.group);
     let names = Axis::names("", groups.iter().map(named)).reversed();
     let height = 60.0 + 26.0 * groups.len() as f64;
     let description = format!("The share of ways that are kept, by {feature}");

@@ -90,11 +90,16 @@ pub(super) fn moved(people: &PeopleReport, old: Outcome, new: Outcome) -> u64 {
     people.flow.iter().find(is_pair).map_or(0, |flow| flow.people)
 }
 
-fn flow(people: &PeopleReport) -> String {
+/// All outcomes; without that of rows that cannot be read, if there are none.
+pub(super) fn outcomes(people: &PeopleReport) -> Vec<Outcome> {
     let occurs = |outcome: &Outcome| {
         *outcome != Outcome::Unreadable || people.unread_by_old + people.unread_by_new > 0
     };
-    let outcomes: Vec<Outcome> = Outcome::ALL.into_iter().filter(occurs).collect();
+    Outcome::ALL.into_iter().filter(occurs).collect()
+}
+
+fn flow(people: &PeopleReport) -> String {
+    let outcomes = outcomes(people);
     let titles = outcomes.iter().map(|outcome| outcome.words().to_string());
     let mut lines: Vec<Vec<String>> = vec![std::iter::once(String::new()).chain(titles).collect()];
     for &old in &outcomes {
