@@ -159,9 +159,9 @@ impl DiffCommand {
             output::write_file(destination, page::html(&report).as_bytes())?;
         }
         if self.json {
-            output::print_json(&report)?
+            output::print_json(&report)?;
         } else {
-            output::print(&text::text(&report))?
+            output::print(&text::text(&report))?;
         }
         Ok(if report.keeps_enough() { ExitCode::SUCCESS } else { ExitCode::from(1) })
     }
