@@ -14,10 +14,12 @@
 //! | 8    | [`write`](mod@write) | a row's answer      | CSV, JSON or text, in [`words`]      |
 //! | 9    | [`evaluate`] | many answers                | measures of them                     |
 //! | 10   | [`audit`](mod@audit) | a model and people  | where getting worse is rewarded      |
+//! | 11   | [`diff`]     | two models and people       | whose decision changes, whose way breaks |
 
 mod answer;
 pub mod audit;
 pub mod decode;
+pub mod diff;
 pub mod evaluate;
 pub mod refine;
 pub mod request;

@@ -71,6 +71,11 @@ impl<'m> TableAnswerer<'m> {
         self.columns.id.map_or_else(|| number.to_string(), |column| batch.cell(row, column).to_string())
     }
 
+    /// The cells of a row, in schema order.
+    pub fn cells<'a>(&self, batch: &'a Batch, row: usize) -> Vec<&'a str> {
+        self.columns.cells(batch, row)
+    }
+
     /// Answers a row; `number` is its number in the table.
     pub fn answer<'a>(
         &self,
@@ -80,7 +85,7 @@ impl<'m> TableAnswerer<'m> {
         number: u64,
     ) -> RowAnswer<'a> {
         let id = self.id(batch, row, number);
-        let cells: Vec<&str> = self.columns.cells(batch, row);
+        let cells = self.cells(batch, row);
         // In a browser `Instant::now` panics.
         let started = self.time.then(Instant::now);
         let mut answer = match self.request(batch, row) {

@@ -1,7 +1,7 @@
 //! The sentences of answers.
 
 use par_data::schema::{Actor, Direction, Relation};
-use par_data::{Feature, Novelty, Restriction, Schema};
+use par_data::{Code, Domain, Feature, Novelty, Restriction, Schema, UNKNOWN};
 use par_model::Model;
 
 use crate::answer::{Accepting, BestAt, Change, Found, IfKnown, NotFound, Obstacle, Reason, Solves, Way};
@@ -13,6 +13,26 @@ pub fn cell(feature: &Feature, text: &str) -> String {
         (Some(label), _) => label.clone(),
         (None, Some(unit)) if !text.is_empty() => format!("{text} {unit}"),
         (None, _) => text.to_string(),
+    }
+}
+
+/// A code as a person reads it: the label of a category, a number, or an interval.
+///
+/// # Panics
+/// When the domain has no such code.
+pub fn code(feature: &Feature, domain: &Domain, code: Code) -> String {
+    let place = usize::from(code);
+    match domain {
+        _ if code == UNKNOWN => "unknown".to_string(),
+        Domain::Categories { values, .. } => {
+            feature.labels.get(&values[place]).unwrap_or(&values[place]).clone()
+        }
+        numeric if place >= numeric.ordinary() => numeric.number(code).to_string(),
+        Domain::Values { values, .. } => values[place].to_string(),
+        Domain::Bins { edges, medians, .. } if place + 1 == medians.len() => {
+            format!("{} to {}", edges[place], edges[place + 1])
+        }
+        Domain::Bins { edges, .. } => format!("{} to under {}", edges[place], edges[place + 1]),
     }
 }
 

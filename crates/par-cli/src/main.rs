@@ -12,6 +12,7 @@
 //! | 8    | [`evaluate`] | `par evaluate`, how good the answers are     |
 //! | 9    | [`audit`]    | `par audit`, where getting worse is rewarded |
 //! | 10   | [`promise`]  | `par promise keygen`, `issue`, `check`, `audit` |
+//! | 11   | [`diff`]     | `par diff`, what a new model changes         |
 //! | 11   | [`inspect`]  | `par inspect`, what is in a model            |
 //! | 12   | [`demo`]     | `par demo`, all of it on an embedded table   |
 //! | 13   | [`serve`]    | `par serve`, answers over HTTP, and the page |
@@ -23,6 +24,7 @@ mod circuit;
 mod circuit_file;
 mod classifier_file;
 mod demo;
+mod diff;
 mod domain_text;
 mod evaluate;
 mod explain;
@@ -61,10 +63,11 @@ Examples:
   par evaluate people.par test.csv                how good the answers are
   par audit people.par people.csv                 where the classifier rewards harm
   par promise issue people.par denied.csv --key lender.key --out promises --valid '12 months'
+  par diff people.par next.par people.csv         whose way a new model would break
   par serve people.par                            the same over HTTP, and a page
 
-Exit status: 0 done; 1 done, but rows are left without recourse (`par recourse --strict`), or promises are not
-genuine, in force and kept (`par promise check`, `audit`); 2 error.";
+Exit status: 0 done; 1 done, but rows are left without recourse (`par recourse --strict`), too few ways are kept
+(`par diff --least`), or promises are not genuine, in force and kept (`par promise check`, `audit`); 2 error.";
 
 /// Plausible algorithmic recourse: what to change so that a classifier accepts, plausibly.
 #[derive(Parser)]
@@ -100,6 +103,8 @@ enum Command {
     /// Sign what people were told to become, and check whether a later model keeps it
     #[command(subcommand)]
     Promise(promise::Command),
+    /// Find whose decision a new model changes, and whose way it breaks
+    Diff(diff::DiffCommand),
     /// Print what is in a model, and how it was made
     Inspect(inspect::Inspect),
     /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
@@ -138,6 +143,7 @@ impl Command {
             Self::Evaluate(evaluate) => evaluate.run()?,
             Self::Audit(audit) => audit.run()?,
             Self::Promise(promise) => return promise.run(),
+            Self::Diff(diff) => return diff.run(),
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
             Self::Serve(serve) => serve.run()?,

@@ -254,6 +254,17 @@ impl Discretizer {
         Ok(())
     }
 
+    /// The code of one cell of a feature.
+    ///
+    /// # Errors
+    /// When the cell does not fit its column.
+    ///
+    /// # Panics
+    /// When there is no such feature.
+    pub fn code(&self, position: usize, cell: &str) -> Result<Code, CellError> {
+        self.encode_cell(position, cell).map(|(code, _)| code)
+    }
+
     /// The code of a cell, and how it matches the domain.
     fn encode_cell(&self, position: usize, cell: &str) -> Result<(Code, CellMatch), CellError> {
         let feature = &self.schema.features()[position];

@@ -40,6 +40,7 @@ pub mod test_world;
 
 mod error;
 mod mean;
+mod share;
 
 pub use card::Card;
 pub use config::{AnswerConfig, Config, ConfigError, Density, LocalSearch, Order, Values};
@@ -48,4 +49,5 @@ pub use mean::Mean;
 pub use model::{Model, ModelParts};
 pub use plausibility::Plausibility;
 pub use scale::ScoreScale;
+pub use share::{Share, wilson};
 pub use target::Target;

@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use par_answer::{Answer, Method, NotFound, Obstacle, Reason, Request, Solver, Way};
-use par_data::{Code, Discretizer, Domain, Feature, Restriction, Schema, UNKNOWN};
+use par_answer::{Answer, Method, NotFound, Obstacle, Reason, Request, Solver, Way, words};
+use par_data::{Code, Discretizer, Restriction, Schema, UNKNOWN};
 use par_model::{Mean, Model};
 use rayon::prelude::*;
 
@@ -121,7 +121,7 @@ fn groups(
             if members.is_empty() {
                 continue;
             }
-            let label = group_name(&features[feature], &whole.domains()[feature], code);
+            let label = words::code(&features[feature], &whole.domains()[feature], code);
             let own = answers.map(|answers| {
                 let of_group = sampled.iter().zip(answers).filter(|(row, _)| codes[**row] == code);
                 of_group.map(|(_, answer)| answer).collect()
@@ -180,23 +180,6 @@ fn fewest(answer: &Answer) -> Option<usize> {
     let Answer::Found(found) = answer else { return None };
     let frontier = found.frontier.iter().map(|point| point.changes.len());
     frontier.chain(found.ways.iter().map(|way| way.changes.len())).min()
-}
-
-/// The name of a group: the label of a category, a number, or an interval.
-fn group_name(feature: &Feature, domain: &Domain, code: Code) -> String {
-    let place = usize::from(code);
-    match domain {
-        _ if code == UNKNOWN => "unknown".to_string(),
-        Domain::Categories { values, .. } => {
-            feature.labels.get(&values[place]).unwrap_or(&values[place]).clone()
-        }
-        numeric if place >= numeric.ordinary() => numeric.number(code).to_string(),
-        Domain::Values { values, .. } => values[place].to_string(),
-        Domain::Bins { edges, medians, .. } if place + 1 == medians.len() => {
-            format!("{} to {}", edges[place], edges[place + 1])
-        }
-        Domain::Bins { edges, .. } => format!("{} to under {}", edges[place], edges[place + 1]),
-    }
 }
 
 /// Adds the reasons and obstacles of people without a way. Shares of zero are added too, so that folds can be

@@ -52,12 +52,7 @@ impl Proportion {
 
     /// Wilson's score interval.
     pub(crate) fn wilson(self) -> Option<(f64, f64)> {
-        let share = self.value()?;
-        let (of, square) = (self.of, Z * Z);
-        let centre = share + square / (2.0 * of);
-        let reach = Z * (share * (1.0 - share) / of + square / (4.0 * of * of)).sqrt();
-        let scale = 1.0 + square / of;
-        Some((((centre - reach) / scale).max(0.0), ((centre + reach) / scale).min(1.0)))
+        par_model::wilson(self.yes, self.of)
     }
 
     /// The difference to another share, with Newcombe's interval, which combines Wilson's of both.

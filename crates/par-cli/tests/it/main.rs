@@ -5,6 +5,7 @@ mod circuit_file;
 mod classes;
 mod classifier;
 mod demo;
+mod diff;
 mod evaluate;
 mod explain;
 mod fit;
