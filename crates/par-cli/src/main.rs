@@ -11,11 +11,11 @@
 //! | 7    | [`explain`]  | `par explain`, the answer for one person     |
 //! | 8    | [`evaluate`] | `par evaluate`, how good the answers are     |
 //! | 9    | [`audit`]    | `par audit`, where getting worse is rewarded |
-//! | 10   | [`promise`]  | `par promise keygen`, `issue`, `check`, `audit` |
+//! | 10   | [`promise`]  | `par promise`: sign, check and audit ways    |
 //! | 11   | [`diff`]     | `par diff`, what a new model changes         |
-//! | 11   | [`inspect`]  | `par inspect`, what is in a model            |
-//! | 12   | [`demo`]     | `par demo`, all of it on an embedded table   |
-//! | 13   | [`serve`]    | `par serve`, answers over HTTP, and the page |
+//! | 12   | [`inspect`]  | `par inspect`, what is in a model            |
+//! | 13   | [`demo`]     | `par demo`, all of it on an embedded table   |
+//! | 14   | [`serve`]    | `par serve`, answers over HTTP, and the page |
 
 mod audit;
 mod bins;
