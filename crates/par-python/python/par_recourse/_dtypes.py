@@ -26,9 +26,12 @@ def pandas_column(column: Any, dtype: Any) -> Any:
     if types.is_integer_dtype(dtype) and types.is_float_dtype(column.dtype) and not (column.dropna() % 1 == 0).all():
         return column
     try:
-        return column.astype(dtype)
+        typed = column.astype(dtype)
     except (TypeError, ValueError):
         return column
+    # Whole numbers that are too large for a type would become others.
+    is_cut = types.is_integer_dtype(dtype) and types.is_integer_dtype(column.dtype) and (typed != column).any()
+    return column if is_cut else typed
 
 
 def polars_column(column: Any, dtype: Any) -> Any:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
 import pyarrow as pa
 
-from ._dtypes import arrow_column, pandas_column, polars_column, with_categories
-from .errors import DataError, SettingError
+from . import _pandas
+from ._dtypes import arrow_column, polars_column
+from .errors import DataError
 
-
-_ROWS_WORTH_THREADS = 1000
-"""Fewer rows are converted sooner than threads wake up."""
 
 INDEX = "__index__"
 """The column for the index of a pandas frame; features are unlikely to have this name."""
@@ -33,13 +30,13 @@ class Frame:
 
     def columns(self) -> list[str]:
         """The names of all columns, also of those that are not used."""
-        return _labels(self.source) if self.kind == "pandas" else self.table.column_names
+        return _pandas.labels(self.source) if self.kind == "pandas" else self.table.column_names
 
     def values(self, name: str, rows: Sequence[int]) -> list[Any]:
         """The values of a column in some rows."""
         if self.kind != "pandas":
             return self.table.column(name).take(pa.array(rows, pa.int64())).to_pylist()
-        return self.source.iloc[:, _labels(self.source).index(name)].iloc[list(rows)].tolist()
+        return self.source.iloc[:, _pandas.labels(self.source).index(name)].iloc[list(rows)].tolist()
 
 
 def read(
@@ -70,36 +67,17 @@ def read(
 
 
 def _of_pandas(X: Any, wanted: Callable[[str], bool], index: bool) -> Frame:
-    columns = _labels(X)
-    # Column by column: `pa.Table.from_pandas` also describes the frame, which takes longer than converting one row.
-    arrays: dict[str, Any] = {}
-    for name, (_, values) in zip(columns, X.items()):
-        if not wanted(name):
-            continue
-        if name in arrays:
-            raise DataError(f"X: two columns are called `{name}`\nhint: rename or drop one")
-        try:
-            arrays[name] = pa.array(values, from_pandas=True)
-        except (pa.ArrowException, TypeError) as error:
-            raise DataError(
-                f"X: column `{name}` cannot be read: {error}\nhint: see that all of its cells are of one type"
-            ) from error
-    table = pa.table(arrays)
+    table = _pandas.read(X, wanted)
     if not index:
         return Frame("pandas", table, X)
     name = INDEX
-    while name in arrays:
+    while name in table.column_names:
         name += "_"
     try:
         return Frame("pandas", table.append_column(name, pa.array(X.index)), X, name)
     except pa.ArrowException:
         # Such as an index of several levels: rows are numbered instead.
         return Frame("pandas", table, X)
-
-
-def _labels(X: Any) -> list[str]:
-    """The names of a pandas frame's columns, which need not be text."""
-    return [str(label) for label in X.columns]
 
 
 def kind_of(X: Any) -> str:
@@ -112,6 +90,8 @@ def kind_of(X: Any) -> str:
 
 
 def _table(X: Any, names: list[str] | None) -> pa.Table:
+    if hasattr(X, "toarray"):
+        raise DataError("X: sparse data is not supported, expected all of its cells\nhint: `X.toarray()`")
     if isinstance(X, pa.Table):
         return X
     if isinstance(X, pa.RecordBatch):
@@ -124,21 +104,30 @@ def _table(X: Any, names: list[str] | None) -> pa.Table:
         return pa.table(X)
     if isinstance(X, list) and all(isinstance(row, dict) for row in X):
         return pa.Table.from_pylist(X)
+    if hasattr(X, "__array__") and type(X).__name__ != "Series":
+        X = X.__array__()
     if getattr(X, "ndim", None) == 2:
         return _of_array(X, names)
     hint = "pass a pandas, polars or pyarrow table, a dict of columns or a list of dicts"
+    if hasattr(X, "ndim"):
+        hint = "Reshape your data: `X.reshape(1, -1)` is an array of one row"
     if type(X).__name__ == "Series":
         hint = "`X.iloc[[0]]` is a table of one row; `explain` takes a row as it is"
     raise DataError(f"X: expected a table, found {type(X).__name__}\nhint: {hint}")
 
 
 def _of_array(X: Any, names: list[str] | None) -> pa.Table:
+    if X.dtype.kind == "c":
+        raise DataError("X: Complex data not supported, expected text, numbers or booleans")
     if names is None:
         raise DataError("X: an array has no names of columns\nhint: pass a schema, whose features name them in their order")
+    # In the words that scikit-learn's checks look for.
+    if X.shape[1] == 0:
+        raise DataError(f"X: found an array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required by Recourse")
     if X.shape[1] != len(names):
         raise DataError(
-            f"X: an array of {X.shape[1]} columns, expected {len(names)}, the features of the schema in their order\n"
-            "hint: other columns, such as an id, need a frame"
+            f"X has {X.shape[1]} features, but Recourse is expecting {len(names)} features as input\n"
+            "hint: they are those of the schema in its order; other columns, such as an id, need a frame"
         )
     return pa.table({name: pa.array(X[:, column], from_pandas=True) for column, name in enumerate(names)})
 
@@ -193,7 +182,7 @@ def write(frame: Frame, lines: pa.Table, columns: dict[str, str], features: list
     the type that it came in, such as 300 in eight bits, has a wider one.
     """
     if frame.kind == "pandas":
-        return _to_pandas(frame.source, lines, columns, features, id)
+        return _pandas.write(frame.source, lines, columns, features, id)
     if frame.kind == "polars":
         written, types = write_plain("polars", lines), frame.source.schema
         changed = [name for name in features if written.schema[name] != types[name]]
@@ -209,44 +198,10 @@ def write(frame: Frame, lines: pa.Table, columns: dict[str, str], features: list
     return lines
 
 
-def _to_pandas(X: Any, lines: pa.Table, columns: dict[str, str], features: list[str], id: str | None) -> Any:
-    # Nullable types: pandas has no missing integers by default, and a column's type must not depend on the answers.
-    # Told as metadata, since casting columns one by one takes longer than all the rest of a row.
-    whole, truths = ("rank", "changes", "months"), ("has_margin", "optimal")
-    types = {**dict.fromkeys(whole, "Int64"), **dict.fromkeys(truths, "boolean")}
-    described = [
-        {"name": columns[name], "field_name": columns[name], "pandas_type": None, "numpy_type": dtype, "metadata": None}
-        for name, dtype in types.items()
-    ]
-    metadata = {"columns": described, "index_columns": [], "column_indexes": []}
-    written = write_plain("pandas", lines.replace_schema_metadata({"pandas": json.dumps(metadata)}))
-    labels = _labels(X)
-    own = X.dtypes.tolist()
-    for name in features:
-        position, dtype = written.columns.get_loc(name), own[labels.index(name)]
-        if written.dtypes.iloc[position] != dtype:
-            column = written.iloc[:, position]
-            written.isetitem(position, pandas_column(column, with_categories(dtype, column)))
-    ids = X.index if id is None else X.iloc[:, labels.index(id)]
-    own_ids = ids.take(people(lines, columns))
-    # The array of an index of several levels is that of its tuples.
-    written.isetitem(0, own_ids.to_numpy() if own_ids.dtype == object else own_ids.array)
-    return written
-
-
-def people(lines: pa.Table, columns: dict[str, str]) -> list[int]:
-    """The row of each line: ways are counted from 1, and who has none has one line without a rank."""
-    row, rows = -1, []
-    for rank in lines.column(columns["rank"]).to_pylist():
-        row += rank is None or rank == 1
-        rows.append(row)
-    return rows
-
-
 def write_plain(kind: str, table: pa.Table) -> Any:
     """Converts a table without changes."""
     if kind == "pandas":
-        return table.to_pandas(use_threads=table.num_rows > _ROWS_WORTH_THREADS)
+        return table.to_pandas()
     if kind == "polars":
         import polars
 

@@ -144,6 +144,9 @@ def answer_table(
     """The lines of all rows, in order; `before` is the number of earlier rows of the table. With `changes`, a column has
     the changes of each."""
 
+    # One row is answered sooner than threads wake up; but only on threads a long search can be interrupted.
+    parallel = parallel and (rows.num_rows > 1 or request.method == "exact")
+
     def answer(some: pa.Table, threshold: float) -> pa.Table:
         answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id, changes=changes)
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)

@@ -507,6 +507,7 @@ class Recourse:
         SettingError
             When the label is a number: see `predict`.
         """
+        self._fitted()
         if self._goal is not None:
             raise SettingError("predict_proba: the label is a number\nhint: `predict` gives the predicted numbers")
         accepted = self._probability(self._read(X).table)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, TypeVar, cas
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import _frames
+from . import _frames, _pandas
 from ._cells import cell
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Ways(Generic[FrameT]):
         changes = pa.Table.from_struct_array(pc.list_flatten(listed))
         of_way = [line for line, is_one in enumerate(is_way.to_pylist()) if is_one]
         line = [of_way[way] for way in pc.list_parent_indices(listed).to_pylist()]
-        person = _frames.people(self._lines, self._columns)
+        person = _pandas.people(self._lines, self._columns)
         features = changes.column("feature").to_pylist()
         written = _frames.Frame(self._source.kind, self._lines, self._frame)
         old = _each(self._source.values, features, [person[one] for one in line])
