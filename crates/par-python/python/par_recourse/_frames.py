@@ -58,12 +58,17 @@ def read(
         if kind == "pandas":
             return _of_pandas(X, wanted, index)
         if kind == "polars":
-            X = X.collect() if type(X).__name__ == "LazyFrame" else X
+            X = collected(X)
             return Frame(kind, X.to_arrow(), X)
         table = _table(X, names)
         return Frame("pyarrow", table, table)
     except (pa.ArrowException, TypeError) as error:
         raise DataError(f"X: cannot be read as a table: {error}\nhint: see that every column is of one type") from error
+
+
+def collected(X: Any) -> Any:
+    """The table, which may be a lazy one of polars."""
+    return X.collect() if type(X).__name__ == "LazyFrame" else X
 
 
 def _of_pandas(X: Any, wanted: Callable[[str], bool], index: bool) -> Frame:

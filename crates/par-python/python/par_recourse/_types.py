@@ -20,6 +20,20 @@ class Frame(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
 
+class ArrowTable(Frame, Protocol):
+    """A table of pyarrow, which has no types of its own."""
+
+    @property
+    def column_names(self) -> list[str]: ...
+
+    @property
+    def num_rows(self) -> int: ...
+
+    def to_pydict(self) -> dict[str, list[Any]]: ...
+
+    def to_pylist(self) -> list[dict[str, Any]]: ...
+
+
 class ArrowStream(Protocol):
     """Anything with the stream of the Arrow C interface."""
 

@@ -25,7 +25,20 @@ if TYPE_CHECKING:
     import polars
     from typing_extensions import Unpack
 
-    from ._types import Array, Column, Frame, FrameT, LazyFrame, Numbers, Options, Row, Rows, Table
+    from ._types import (
+        Array,
+        ArrowArray,
+        ArrowStream,
+        ArrowTable,
+        Column,
+        FrameT,
+        LazyFrame,
+        Numbers,
+        Options,
+        Row,
+        Rows,
+        Table,
+    )
 
 
 class Recourse:
@@ -172,7 +185,7 @@ class Recourse:
             When it is passed anything else, such as `sample_weight`.
         """
         _refuse(unsupported)
-        X = X.collect() if type(X).__name__ == "LazyFrame" else X
+        X = _frames.collected(X)
         schema, facts, table = self._described(X, y)
         label = facts["label"]["column"] if facts["label"] else None
         # A stream can be read only once.
@@ -306,9 +319,11 @@ class Recourse:
     @overload
     def ways(self, X: LazyFrame, **options: Unpack[Options]) -> Ways[polars.DataFrame]: ...
     @overload
-    def ways(self, X: Rows | pa.RecordBatch | pa.RecordBatchReader, **options: Unpack[Options]) -> Ways[pa.Table]: ...
+    def ways(self, X: Rows, **options: Unpack[Options]) -> Ways[ArrowTable]: ...
     @overload
     def ways(self, X: FrameT, **options: Unpack[Options]) -> Ways[FrameT]: ...
+    @overload
+    def ways(self, X: ArrowStream | ArrowArray, **options: Unpack[Options]) -> Ways[ArrowTable]: ...
 
     def ways(self, X: Any, **options: Unpack[Options]) -> Ways[Any]:
         """Ways for all rows of a table, and what changes in each.
@@ -317,18 +332,20 @@ class Recourse:
         """
         model = self._fitted()
         self._warn_of_renamed(model)
-        id = options.pop("id", None)
-        frame, named = self._people(X, id)
-        request = Request(**options)
+        asked: dict[str, Any] = dict(options)
+        frame, named = self._people(X, asked.pop("id", None))
+        request = Request(**asked)
         lines = answer_table(model, self._supplied, request, frame.table, id=self._sent(frame, named), changes=True)
         return Ways(frame, lines, self.columns_, self._features, named)
 
     @overload
     def recourse(self, X: LazyFrame, **options: Unpack[Options]) -> polars.DataFrame: ...
     @overload
-    def recourse(self, X: Rows | pa.RecordBatch | pa.RecordBatchReader, **options: Unpack[Options]) -> pa.Table: ...
+    def recourse(self, X: Rows, **options: Unpack[Options]) -> ArrowTable: ...
     @overload
     def recourse(self, X: FrameT, **options: Unpack[Options]) -> FrameT: ...
+    @overload
+    def recourse(self, X: ArrowStream | ArrowArray, **options: Unpack[Options]) -> ArrowTable: ...
 
     def recourse(
         self,
