@@ -30,7 +30,7 @@ column's type must not depend on the answers."""
 
 def labels(X: Any) -> list[str]:
     """The names of the columns, which need not be text."""
-    return [str(label) for label in X.columns]
+    return list(map(str, X.columns.tolist()))
 
 
 def read(X: Any, wanted: Callable[[str], bool]) -> pa.Table:
@@ -95,12 +95,14 @@ def write(X: Any, lines: pa.Table, columns: dict[str, str], features: list[str],
     ids = ids.take(people(lines, columns))
     # The array of an index of several levels is that of its tuples.
     ids = ids.to_numpy() if isinstance(ids.dtype, numpy.dtype) else ids.array
-    written = _few(lines, columns, ids) if lines.num_rows <= _FEW_ROWS else None
+    own = dict(zip(names, X.dtypes.tolist()))
+    written = _few(lines, columns, ids, own) if lines.num_rows <= _FEW_ROWS else None
     written = _many(lines, columns, ids) if written is None else written
-    dtypes, own = written.dtypes.tolist(), X.dtypes.tolist()
-    for position, name in enumerate(features, lines.num_columns - len(features)):
-        dtype = own[names.index(name)]
-        if dtypes[position] != dtype:
+    first = lines.num_columns - len(features)
+    for position, (name, given) in enumerate(zip(features, written.dtypes.tolist()[first:]), first):
+        dtype = own[name]
+        # Most are the same object, which is quicker to see than that they are equal.
+        if given is not dtype and given != dtype:
             column = written.iloc[:, position]
             written.isetitem(position, pandas_column(column, with_categories(dtype, column)))
     return written
@@ -129,7 +131,7 @@ def _many(lines: pa.Table, columns: dict[str, str], ids: Any) -> Any:
     return written
 
 
-def _few(lines: pa.Table, columns: dict[str, str], ids: Any) -> Any:
+def _few(lines: pa.Table, columns: dict[str, str], ids: Any, own: dict[str, Any]) -> Any:
     """As `_many`, for some lines; `None` if they have types whose values are not plain, or pandas is older than 3."""
     import numpy
     import pandas
@@ -138,14 +140,14 @@ def _few(lines: pa.Table, columns: dict[str, str], ids: Any) -> Any:
     if create is None:
         return None
     nullable = {columns[name] for name in (*_WHOLE, *_TRUTHS)}
-    text = _text_type()
-    from_values = text.construct_array_type()._from_sequence
+    usual = _text_type()
     blocks = [(ids.reshape(1, -1) if isinstance(ids, numpy.ndarray) else ids, numpy.array([0]))]
     plain: dict[str, dict[int, list[Any]]] = {"float64": {}, "int64": {}, "bool": {}}
     for position, (name, column) in enumerate(zip(lines.column_names[1:], lines.columns[1:]), 1):
         values, data_type = column.to_pylist(), column.type
         if data_type == _TEXT:
-            blocks.append((from_values(values, dtype=text), numpy.array([position])))
+            text = own[name] if isinstance(own.get(name), pandas.StringDtype) else usual
+            blocks.append((text.construct_array_type()._from_sequence(values, dtype=text), numpy.array([position])))
             continue
         kind = _KINDS.get(data_type)
         gaps = [value is None for value in values]
@@ -157,7 +159,7 @@ def _few(lines: pa.Table, columns: dict[str, str], ids: Any) -> Any:
             blocks.append((make(filled, numpy.array(gaps)), numpy.array([position])))
         else:
             plain[kind][position] = values
-    blocks += [(numpy.array(list(own.values()), dtype=kind), numpy.array(list(own))) for kind, own in plain.items() if own]
+    blocks += [(numpy.array(list(some.values()), dtype=kind), numpy.array(list(some))) for kind, some in plain.items() if some]
     index = pandas.RangeIndex(lines.num_rows)
     return create(blocks, index=index, columns=pandas.Index(lines.column_names))
 
