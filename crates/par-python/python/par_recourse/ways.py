@@ -112,10 +112,10 @@ class Ways(Generic[FrameT]):
     def _repr_html_(self) -> str:
         table, line, old, new = self._changed()
         ids = _frames.Frame(self._source.kind, self._lines, self._frame).values(self._columns["id"], line[:_SHOWN])
-        rows = [
-            (id, change["rank"], ("then " if change["follows"] else "") + change["feature"], *values, f"{change['effort']:.1f}", change["time"])
-            for id, change, *values in zip(ids, table.slice(0, _SHOWN).to_pylist(), old, new)
-        ]
+        rows = []
+        for id, change, *values in zip(ids, table.slice(0, _SHOWN).to_pylist(), old, new):
+            name = f"then {change['feature']}" if change["follows"] else change["feature"]
+            rows.append((id, change["rank"], name, *values, f"{change['effort']:.1f}", change["time"]))
         head = _row("th", ("id", "rank", "feature", "from", "to", "effort", "months"))
         more = f"<p>and {len(line) - _SHOWN} more changes: <code>changes()</code></p>" if len(line) > _SHOWN else ""
         body = "".join(_row("td", row) for row in rows)
