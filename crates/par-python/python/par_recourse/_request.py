@@ -63,6 +63,13 @@ class Request:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
+    def bar(self, model: _native.Model) -> tuple[float, float, str]:
+        """The probability from which on a row is accepted, the one with the margin, and the order of ways."""
+        threshold = model.threshold if self.threshold is None else self.threshold
+        settings = json.loads(model.config)["answers"]
+        margin = settings["margin"] if self.margin is None else self.margin
+        return threshold, min(threshold + margin, (1 + threshold) / 2), self.order or settings["order"]
+
     def json(self, threshold: float | None = None, spare: int = 0) -> str:
         """The JSON for the native half, with `spare` extra ways."""
         limits = {str(name): _limit(str(name), limit) for name, limit in (self.limit or {}).items()}
@@ -141,16 +148,26 @@ def answer_table(
     parallel: bool = True,
 ) -> pa.Table:
     """The lines of all rows, in order; `before` is the number of earlier rows of the table."""
+    return answer_with_thresholds(model, supplied, request, rows, id=id, before=before, parallel=parallel)[0]
+
+
+def answer_with_thresholds(
+    model: _native.Model,
+    supplied: Supplied,
+    request: Request,
+    rows: pa.Table,
+    *,
+    id: str | None,
+    before: int = 0,
+    parallel: bool = True,
+) -> tuple[pa.Table, Any]:
+    """As `answer_table`, with the threshold at which each person was answered last; `None` if nothing is verified."""
 
     def answer(some: pa.Table, threshold: float) -> pa.Table:
         answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id)
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
 
-    threshold = model.threshold if request.threshold is None else request.threshold
-    settings = json.loads(model.config)["answers"]
-    margin = settings["margin"] if request.margin is None else request.margin
-    sure = min(threshold + margin, (1 + threshold) / 2)
-    order = request.order or settings["order"]
+    threshold, sure, order = request.bar(model)
     return supplied.verified(answer, rows, model, request.count, threshold, sure, order)
 
 

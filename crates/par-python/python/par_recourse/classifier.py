@@ -14,7 +14,7 @@ from . import _files, _frames, _native
 from ._cells import is_same
 from ._conversion import converted
 from ._judge import Judge, Layout
-from ._verification import verify
+from ._verification import Scorer, verify
 from .errors import ClassifierError, FileError, InvertedClassifierError, SettingError
 
 COMPARED = 2000
@@ -32,9 +32,11 @@ class Supplied:
     onnx: tuple[bytes, str] | None = None
     """An ONNX file and its inputs, as TOML."""
     scores: Any = None
-    """The probabilities of acceptance of the training rows, for a surrogate."""
+    """The probabilities of acceptance of the training rows, for a surrogate; or their classes."""
+    numbers: Any = None
+    """The same, always as probabilities."""
     column: str = "__scores__"
-    judge: Judge | None = None
+    judge: Scorer | None = None
     """The classifier itself, to verify people and their ways."""
     is_surrogate: bool = False
     """Whether a surrogate of it was fitted, so that proofs are not about the classifier itself."""
@@ -100,10 +102,11 @@ class Supplied:
         threshold: float,
         sure: float,
         order: str,
-    ) -> pa.Table:
-        """The lines of `answer`, verified by the classifier itself if it is available."""
+    ) -> tuple[pa.Table, Any]:
+        """The lines of `answer`, verified by the classifier itself if it is available, and the threshold at which each
+        person was answered last (`None` without it)."""
         if self.judge is None:
-            return answer(people, threshold)
+            return answer(people, threshold), None
         return verify(self.judge, self.is_surrogate, answer, people, model, count, threshold, sure, order)
 
     def probabilities(self, table: pa.Table) -> Any:
@@ -320,11 +323,11 @@ def _surrogate_source(
     judge: Judge, table: pa.Table, facts: dict[str, Any], favourable: list[str] | None
 ) -> Supplied:
     """The source of a classifier of which only the scores are known."""
-    scores = judge.probabilities(table)
+    scores = numbers = judge.probabilities(table)
     label = facts["label"]
     accepted = [name for name in label["classes"] if name in (favourable or [])] if label is not None else []
     if label is not None and accepted and ((scores == 0) | (scores == 1)).all():
         # Class names instead of numbers, which would be ambiguous if the classes are called 0 and 1.
         denied = next(name for name in label["classes"] if name not in accepted)
         scores = [accepted[0] if score else denied for score in scores]
-    return Supplied(scores=pa.array(scores), judge=judge)
+    return Supplied(scores=pa.array(scores), numbers=numbers, judge=judge)

@@ -10,7 +10,7 @@ from typing import Any, Iterable, Literal, Mapping, Sequence
 
 import pyarrow as pa
 
-from . import _files, _frames, _native
+from . import _files, _frames, _native, _surrogate
 from ._request import Effort, Limit, Method, Order, Request, answer_table, column_filter, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
@@ -174,6 +174,7 @@ class Recourse:
             model = self._fit(table, schema, supplied, favourable)
         if supplied.warning is not None:
             warnings.warn(supplied.warning, stacklevel=2)
+        model, self.coverage_ = self._trained_on_ways(model, supplied, table)
         labels = table.column(label).unique().to_pylist() if label in table.column_names else []
         self._take(model, supplied, labels)
         return self
@@ -212,6 +213,19 @@ class Recourse:
             raise supplied.explained(error) from None
         finally:
             end()
+
+    def _trained_on_ways(
+        self, model: _native.Model, supplied: Supplied, table: pa.Table
+    ) -> tuple[_native.Model, float | None]:
+        """The model whose surrogate, if it has one, has learned from the ways it proposed, and its measured coverage."""
+        if supplied.scores is None:
+            return model, None
+        report, end = listener(self.progress)
+        try:
+            model, coverage = _surrogate.train(model, supplied, table, report)
+        finally:
+            end()
+        return model, coverage.share
 
     def _described(self, table: pa.Table, y: Any) -> tuple[str, dict[str, Any], pa.Table]:
         """The schema, its facts, and the table with its label."""
