@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 import pyarrow as pa
@@ -163,8 +163,9 @@ def answer_with_thresholds(
 ) -> tuple[pa.Table, Any]:
     """As `answer_table`, with the threshold at which each person was answered last; `None` if nothing is verified."""
 
-    def answer(some: pa.Table, threshold: float) -> pa.Table:
-        answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id)
+    def answer(some: pa.Table, threshold: float, order: str | None) -> pa.Table:
+        own = request if order is None else replace(request, order=order)
+        answers = model.answers(some.schema, own.json(threshold, supplied.spare), id=id)
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
 
     threshold, sure, order = request.bar(model)

@@ -20,6 +20,8 @@ PEOPLE = 100
 """Denied people whose ways are learned from in each round, and as many others by whom coverage is measured."""
 ROWS = 20_000
 """The most training rows that it learns from, beside what was asked."""
+MIXED = 10_000
+"""Rows between denied and accepted ones that are learned from."""
 HELD_OUT = 5
 """One training row in so many measures how often surrogate and classifier agree."""
 NEAR = 1.0
@@ -45,21 +47,40 @@ class Coverage:
         return self.found / self.of if self.of else 1.0
 
 
+class _Examples:
+    """What a surrogate learns from."""
+
+    def __init__(self, rows: pa.Table, scores: list[float], weights: list[float]) -> None:
+        self.rows, self.scores, self.weights = rows, scores, weights
+
+    def add(self, rows: pa.Table, scores: Any, weight: float) -> None:
+        """Adds rows of the same columns, all with the same weight."""
+        self.rows = pa.concat_tables([self.rows.cast(rows.schema, safe=False), rows])
+        self.scores += list(scores)
+        self.weights += [weight] * len(scores)
+
+
 class _Recorder:
     """The classifier, which takes note of what it is asked about people to learn from."""
 
     def __init__(self, supplied: Supplied) -> None:
         self.supplied = supplied
-        self.rows: list[pa.Table] = []
+        self.asked: list[pa.Table] = []
         self.scores: list[float] = []
 
     def probabilities(self, table: pa.Table) -> Any:
         """The probability of acceptance of every row."""
         scores = self.supplied.probabilities(table)
         is_learned = table.column(_IS_LEARNED).to_numpy()
-        self.rows.append(table.filter(pa.array(is_learned)))
+        self.asked.append(table.filter(pa.array(is_learned)))
         self.scores.extend(scores[is_learned])
         return scores
+
+    def taken(self) -> tuple[pa.Table, list[float]]:
+        """The rows since the last call, and their scores."""
+        taken = pa.concat_tables(self.asked), self.scores
+        self.asked, self.scores = [], []
+        return taken
 
 
 def train(
@@ -82,31 +103,47 @@ def train(
     denied = place[scores < threshold]
     measured, learned = _spread(denied[::2], PEOPLE), denied[1::2]
 
+    rows = table.select(model.features).take(pa.array(base))
+    mixed = _mixed(table, denied, place[scores >= threshold])
+    examples = _Examples(rows, list(scores[base]), list(weights))
+    examples.add(mixed.select(model.features), supplied.probabilities(mixed), 1.0)
+
     recorder = _Recorder(supplied)
-    best, most, trained = model, Coverage(-1, 0, 0), model
-    for round_ in range(ROUNDS + 1):
+    best, most = model, Coverage(-1, 0, 0)
+    for round_ in range(ROUNDS):
+        trained = model.train_surrogate(examples.rows, examples.scores, examples.weights, progress=progress)
         # Other people in each round, as far as there are enough.
         learners = _spread(learned[round_ % max(len(learned) // PEOPLE, 1) :], PEOPLE)
         coverage = _answered(trained, recorder, table, measured, learners)
-        is_better = (coverage.found, coverage.at_once) > (most.found, most.at_once)
-        if is_better:
-            best, most = trained, coverage
-        if not is_better and round_ > 1 or coverage.at_once == coverage.of or round_ == ROUNDS or not recorder.scores:
+        if (coverage.found, coverage.at_once) <= (most.found, most.at_once):
             break
-        asked = pa.concat_tables(recorder.rows).select(model.features)
-        rows = table.take(pa.array(base)).select(model.features).cast(asked.schema, safe=False)
-        trained = model.train_surrogate(
-            pa.concat_tables([rows, asked]),
-            [*scores[base], *recorder.scores],
-            [*weights, *[ASKED] * len(recorder.scores)],
-            progress=progress,
-        )
-    if best is not model:
-        held_out = place[is_held_out]
-        said = best.probability(table.take(pa.array(held_out))).column(0).to_numpy() >= threshold
-        agreement = int((said == (scores[held_out] >= threshold)).sum()), len(held_out)
-        best = best.complete_surrogate(agreement, (most.found, most.of), progress=progress)
-    return best, most
+        best, most = trained, coverage
+        if coverage.at_once == coverage.of:
+            break
+        asked, said = recorder.taken()
+        examples.add(asked.select(model.features), said, ASKED)
+    held_out = place[is_held_out]
+    said = best.probability(table.take(pa.array(held_out))).column(0).to_numpy() >= threshold
+    agreement = int((said == (scores[held_out] >= threshold)).sum()), len(held_out)
+    return best.complete_surrogate(agreement, (most.found, most.of), progress=progress), most
+
+
+def _mixed(table: pa.Table, denied: Any, accepted: Any) -> pa.Table:
+    """Denied rows with some cells of accepted ones, and the other way round: like ways, and nearer to the threshold than
+    the rows of a table are."""
+    import numpy
+
+    random = numpy.random.default_rng(0)
+    own, other = random.choice(denied, MIXED), random.choice(accepted, MIXED)
+    is_swapped = random.random(MIXED) < 0.5
+    own, other = numpy.where(is_swapped, other, own), numpy.where(is_swapped, own, other)
+    # From few cells to half of them.
+    share = random.random(MIXED) / 2
+    columns = {}
+    for name in table.column_names:
+        places = numpy.where(random.random(MIXED) < share, other, own)
+        columns[name] = table.column(name).take(pa.array(places))
+    return pa.table(columns)
 
 
 def _answered(

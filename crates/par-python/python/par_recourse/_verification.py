@@ -43,7 +43,10 @@ _AS_FOUND = (
 """The columns of a way that the classifier itself does not change; they are empty without a way."""
 
 
-ROUNDS = 7
+Answer = Callable[[pa.Table, float, "str | None"], pa.Table]
+"""Returns the lines of some people at a threshold, and in an order if it is not the request's."""
+
+ROUNDS = 10
 """How often people without a way are answered again, each at a threshold of its own. There is one call of the classifier
 per round, for all of them."""
 _STEP = 0.25
@@ -55,7 +58,7 @@ _LOWEST, _HIGHEST = 0.001, 0.999
 def verify(
     judge: Scorer,
     is_surrogate: bool,
-    answer: Callable[[pa.Table, float], pa.Table],
+    answer: Answer,
     people: pa.Table,
     model: _native.Model,
     count: int,
@@ -65,15 +68,14 @@ def verify(
 ) -> tuple[pa.Table, Any]:
     """Lines of answers, verified by the classifier, and the threshold at which each person was answered last.
 
-    People whose ways it denies are answered again at a higher threshold: by as much as the surrogate erred about them.
-    People for whom the surrogate finds no way are answered again at a lower one.
+    People whose ways it denies are answered again: with the values that are common rather than nearest, as the order
+    `likelihood` chooses them, and then at a higher threshold, by as much as the surrogate erred about them. People for whom
+    the surrogate finds no way are answered again at a lower one.
 
     Parameters
     ----------
     is_surrogate:
         Whether the search uses a surrogate, so that proofs are about the surrogate.
-    answer:
-        Returns the lines of some people at a threshold.
     people:
         The rows to answer.
     model:
@@ -125,6 +127,8 @@ class _Ladder:
         """The highest step whose ways the classifier denies."""
         self.empty = numpy.full(people, numpy.iinfo(int).max)
         """The lowest step without ways."""
+        self.is_common = numpy.zeros(people, dtype=bool)
+        """Whether common values are tried."""
 
     def thresholds(self) -> Any:
         """As probabilities."""
@@ -142,11 +146,16 @@ class _Ladder:
         for person, result, wrong in zip(people, outcome, error):
             step = int(self.step[person])
             if result == _DENIED:
+                self.is_common[person] = is_surrogate and not self.is_common[person]
+                if self.is_common[person]:
+                    moved.append(person)
+                    continue
                 self.denied[person] = max(self.denied[person], step)
                 wanted = max(step + 1, int(numpy.ceil(wrong / _STEP)))
                 if wanted >= self.empty[person]:
                     wanted = (self.denied[person] + self.empty[person]) // 2
             elif result == _NO_WAYS and is_surrogate:
+                self.is_common[person] = False
                 self.empty[person] = min(self.empty[person], step)
                 known = self.denied[person] > lowest
                 wanted = (self.denied[person] + self.empty[person]) // 2 if known else step - 3
@@ -168,20 +177,20 @@ def log_odds(probability: Any) -> Any:
 
 
 def _lines_at(
-    answer: Callable[[pa.Table, float], pa.Table], people: pa.Table, who: Any, ladder: _Ladder, threshold: float
+    answer: Answer, people: pa.Table, who: Any, ladder: _Ladder, threshold: float
 ) -> pa.Table:
-    """The lines of people, each at the own threshold: those with the same one together."""
+    """The lines of people, each at the own threshold and order: those with the same ones together."""
     import numpy
 
-    steps = ladder.step[who]
-    if not steps.any():
-        return answer(people, threshold)
+    kinds = 2 * ladder.step[who] + ladder.is_common[who]
+    if not kinds.any():
+        return answer(people, threshold, None)
     parts, persons = [], []
-    for step in numpy.unique(steps):
-        some = numpy.flatnonzero(steps == step)
-        lines = answer(people.take(pa.array(some)), float(ladder.thresholds()[who[some[0]]]))
-        parts.append(lines)
-        persons.append(some[_person(lines)])
+    for kind in numpy.unique(kinds):
+        some = numpy.flatnonzero(kinds == kind)
+        order = "likelihood" if kind % 2 else None
+        parts.append(answer(people.take(pa.array(some)), float(ladder.thresholds()[who[some[0]]]), order))
+        persons.append(some[_person(parts[-1])])
     return pa.concat_tables(parts).take(pa.array(numpy.argsort(numpy.concatenate(persons), kind="stable")))
 
 

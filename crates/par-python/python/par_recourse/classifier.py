@@ -14,7 +14,7 @@ from . import _files, _frames, _native
 from ._cells import is_same
 from ._conversion import converted
 from ._judge import Judge, Layout
-from ._verification import Scorer, verify
+from ._verification import Answer, Scorer, verify
 from .errors import ClassifierError, FileError, InvertedClassifierError, SettingError
 
 COMPARED = 2000
@@ -95,7 +95,7 @@ class Supplied:
 
     def verified(
         self,
-        answer: Callable[[pa.Table, float], pa.Table],
+        answer: Answer,
         people: pa.Table,
         model: _native.Model,
         count: int,
@@ -106,7 +106,7 @@ class Supplied:
         """The lines of `answer`, verified by the classifier itself if it is available, and the threshold at which each
         person was answered last (`None` without it)."""
         if self.judge is None:
-            return answer(people, threshold), None
+            return answer(people, threshold, None), None
         return verify(self.judge, self.is_surrogate, answer, people, model, count, threshold, sure, order)
 
     def probabilities(self, table: pa.Table) -> Any:
