@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from . import _native
 from ._cells import cell, names, number, whole
+from ._verification import Attempt
 from .classifier import Supplied
 from .errors import RenamedColumnWarning, SettingError
 
@@ -148,10 +149,10 @@ def answer_table(
     parallel: bool = True,
 ) -> pa.Table:
     """The lines of all rows, in order; `before` is the number of earlier rows of the table."""
-    return answer_with_thresholds(model, supplied, request, rows, id=id, before=before, parallel=parallel)[0]
+    return answer_with_attempts(model, supplied, request, rows, id=id, before=before, parallel=parallel)[0]
 
 
-def answer_with_thresholds(
+def answer_with_attempts(
     model: _native.Model,
     supplied: Supplied,
     request: Request,
@@ -160,8 +161,8 @@ def answer_with_thresholds(
     id: str | None,
     before: int = 0,
     parallel: bool = True,
-) -> tuple[pa.Table, Any]:
-    """As `answer_table`, with the threshold at which each person was answered last; `None` if nothing is verified."""
+) -> tuple[pa.Table, list[Attempt]]:
+    """As `answer_table`, with the last attempt for each person; none if nothing is verified."""
 
     def answer(some: pa.Table, threshold: float, order: str | None) -> pa.Table:
         own = request if order is None else replace(request, order=order)
@@ -170,6 +171,26 @@ def answer_with_thresholds(
 
     threshold, sure, order = request.bar(model)
     return supplied.verified(answer, rows, model, request.count, threshold, sure, order)
+
+
+def explain_row(
+    model: _native.Model, supplied: Supplied, request: Request, row: pa.Table, *, id: str | None
+) -> tuple[str, str, str | None]:
+    """The answer to one row: as JSON, as text, and its frontier as SVG. If a surrogate is searched, by the classifier itself."""
+    batch = row.combine_chunks().to_batches()[0]
+    if not supplied.is_surrogate:
+        return model.explain(batch, request.json(), id=id)
+    [(level, order)] = answer_with_attempts(model, supplied, request, row, id=id)[1]
+
+    def scores(rows: pa.RecordBatch) -> list[float]:
+        people = row.take(pa.array([0] * rows.num_rows))
+        for name in rows.schema.names:
+            people = people.set_column(people.column_names.index(name), name, rows.column(name))
+        return [float(score) for score in supplied.probabilities(people)]
+
+    threshold, sure, _ = request.bar(model)
+    asked = replace(request, order=order or request.order).json(level, supplied.spare)
+    return model.explain(batch, asked, id=id, judge=(threshold, sure, request.count, scores))
 
 
 def warn_of_renamed(model: _native.Model, stacklevel: int) -> None:

@@ -9,13 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from . import _native
-from ._request import Request, answer_with_thresholds
+from ._request import Request, answer_with_attempts
 from ._verification import log_odds
 from .classifier import Supplied
 from .progress import Listener
 
-ROUNDS = 5
-"""How often the surrogate is trained again."""
+ROUNDS = 6
+"""How often the surrogate is trained again, at most."""
+PATIENCE = 2
+"""It ends after so many rounds in which coverage did not rise."""
 PEOPLE = 100
 """Denied people whose ways are learned from in each round, and as many others by whom coverage is measured."""
 ROWS = 20_000
@@ -40,11 +42,6 @@ class Coverage:
     of: int
     at_once: int
     """How many of them at the first attempt."""
-
-    @property
-    def share(self) -> float:
-        """The share of people with such a way; 1 if nobody is denied."""
-        return self.found / self.of if self.of else 1.0
 
 
 class _Examples:
@@ -85,12 +82,12 @@ class _Recorder:
 
 def train(
     model: _native.Model, supplied: Supplied, table: pa.Table, progress: Listener | None
-) -> tuple[_native.Model, Coverage]:
-    """The model with a surrogate that has learned from the ways it proposed, and the measured coverage.
+) -> _native.Model:
+    """The model with a surrogate that has learned from the ways it proposed; its card has the measured coverage.
 
     In each round denied people of the table are answered, and what the classifier says of them and of their ways is learned
     from. It ends when coverage stops rising: when no more of the other people get a way, or get it at once. The best
-    surrogate is kept.
+    surrogate is kept. The people of whom coverage is measured are not learned from.
     """
     import numpy
 
@@ -109,23 +106,24 @@ def train(
     examples.add(mixed.select(model.features), supplied.probabilities(mixed), 1.0)
 
     recorder = _Recorder(supplied)
-    best, most = model, Coverage(-1, 0, 0)
+    best, most, since = model, Coverage(-1, 0, 0), 0
     for round_ in range(ROUNDS):
         trained = model.train_surrogate(examples.rows, examples.scores, examples.weights, progress=progress)
         # Other people in each round, as far as there are enough.
         learners = _spread(learned[round_ % max(len(learned) // PEOPLE, 1) :], PEOPLE)
         coverage = _answered(trained, recorder, table, measured, learners)
-        if (coverage.found, coverage.at_once) <= (most.found, most.at_once):
-            break
-        best, most = trained, coverage
-        if coverage.at_once == coverage.of:
+        if (coverage.found, coverage.at_once) > (most.found, most.at_once):
+            best, most, since = trained, coverage, 0
+        else:
+            since += 1
+        if since == PATIENCE or coverage.at_once == coverage.of:
             break
         asked, said = recorder.taken()
         examples.add(asked.select(model.features), said, ASKED)
     held_out = place[is_held_out]
     said = best.probability(table.take(pa.array(held_out))).column(0).to_numpy() >= threshold
     agreement = int((said == (scores[held_out] >= threshold)).sum()), len(held_out)
-    return best.complete_surrogate(agreement, (most.found, most.of), progress=progress), most
+    return best.complete_surrogate(agreement, (most.found, most.of), progress=progress)
 
 
 def _mixed(table: pa.Table, denied: Any, accepted: Any) -> pa.Table:
@@ -156,12 +154,12 @@ def _answered(
     is_learned = pa.array(numpy.arange(len(who)) >= len(measured))
     people = table.take(pa.array(who)).append_column(_IS_LEARNED, is_learned)
     judged = replace(recorder.supplied, judge=recorder, is_surrogate=True)
-    lines, thresholds = answer_with_thresholds(model, judged, Request(), people, id=None)
+    lines, attempts = answer_with_attempts(model, judged, Request(), people, id=None)
     columns = dict(model.columns)
     found = pc.filter(lines.column(columns["id"]), pc.equal(lines.column(columns["status"]), "found")).to_numpy()
     found = found[found < len(measured)]
-    at_once = numpy.isclose(thresholds[found], model.threshold).sum()
-    return Coverage(len(found), len(measured), int(at_once))
+    at_once = sum(attempts[person] == (model.threshold, None) for person in found)
+    return Coverage(len(found), len(measured), at_once)
 
 
 def _spread(places: Any, count: int) -> Any:

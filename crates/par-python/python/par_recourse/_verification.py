@@ -3,6 +3,7 @@ differently."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol
 
@@ -43,6 +44,8 @@ _AS_FOUND = (
 """The columns of a way that the classifier itself does not change; they are empty without a way."""
 
 
+Attempt = tuple[float, "str | None"]
+"""The threshold at which a person is answered, and the order if it is not the request's."""
 Answer = Callable[[pa.Table, float, "str | None"], pa.Table]
 """Returns the lines of some people at a threshold, and in an order if it is not the request's."""
 
@@ -65,8 +68,8 @@ def verify(
     threshold: float,
     sure: float,
     order: str,
-) -> tuple[pa.Table, Any]:
-    """Lines of answers, verified by the classifier, and the threshold at which each person was answered last.
+) -> tuple[pa.Table, list[Attempt]]:
+    """Lines of answers, verified by the classifier, and the last attempt for each person: its threshold and its order.
 
     People whose ways it denies are answered again: with the values that are common rather than nearest, as the order
     `likelihood` chooses them, and then at a higher threshold, by as much as the surrogate erred about them. People for whom
@@ -88,7 +91,7 @@ def verify(
     columns = dict(model.columns)
     ladder = _Ladder(people.num_rows, threshold)
     everybody = numpy.arange(people.num_rows)
-    found = _lines_at(answer, people, everybody, ladder, threshold)
+    found = _lines_at(answer, people, everybody, ladder)
     first = _verified(judge, is_surrogate, found, people, model, count, threshold, sure, order, None)
     lines, person, own = first.lines, first.person, first.own
     ids = lines.column(columns["id"]).take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
@@ -97,7 +100,7 @@ def verify(
         if len(open_) == 0:
             break
         some = people.take(pa.array(open_))
-        found = _lines_at(answer, some, open_, ladder, threshold)
+        found = _lines_at(answer, some, open_, ladder)
         more = _verified(judge, is_surrogate, found, some, model, count, threshold, sure, order, own[open_])
         is_found = more.outcome[more.person] == _FOUND
         new = open_[more.person[is_found]]
@@ -108,7 +111,7 @@ def verify(
         lines, person = lines.take(pa.array(by_person)), person[by_person]
         open_ = ladder.climb(open_, more.outcome, more.error, is_surrogate)
     # Rows without ids are numbered from 0 in each call, so the ids of the first call are restored.
-    return _with(lines, 0, ids.take(pa.array(person))), ladder.thresholds()
+    return _with(lines, 0, ids.take(pa.array(person))), ladder.attempts()
 
 
 _SETTLED, _FOUND, _DENIED, _NO_WAYS = range(4)
@@ -121,7 +124,7 @@ class _Ladder:
     def __init__(self, people: int, threshold: float) -> None:
         import numpy
 
-        self.base = log_odds(threshold)
+        self.threshold, self.base = threshold, float(log_odds(threshold))
         self.step = numpy.zeros(people, dtype=int)
         self.denied = numpy.full(people, numpy.iinfo(int).min)
         """The highest step whose ways the classifier denies."""
@@ -130,11 +133,17 @@ class _Ladder:
         self.is_common = numpy.zeros(people, dtype=bool)
         """Whether common values are tried."""
 
-    def thresholds(self) -> Any:
-        """As probabilities."""
-        import numpy
+    def attempts(self) -> list[Attempt]:
+        """The threshold, and the order if it is not the request's, of each person."""
+        return [self.attempt(person) for person in range(len(self.step))]
 
-        return 1 / (1 + numpy.exp(-(self.base + _STEP * self.step)))
+    def attempt(self, person: int) -> Attempt:
+        """The same of one person."""
+        if self.step[person] == 0:
+            level = self.threshold
+        else:
+            level = 1 / (1 + math.exp(-(self.base + _STEP * int(self.step[person]))))
+        return level, "likelihood" if self.is_common[person] else None
 
     def climb(self, people: Any, outcome: Any, error: Any, is_surrogate: bool) -> Any:
         """Moves people without a way to their next step; returns those who have one."""
@@ -177,19 +186,18 @@ def log_odds(probability: Any) -> Any:
 
 
 def _lines_at(
-    answer: Answer, people: pa.Table, who: Any, ladder: _Ladder, threshold: float
+    answer: Answer, people: pa.Table, who: Any, ladder: _Ladder
 ) -> pa.Table:
     """The lines of people, each at the own threshold and order: those with the same ones together."""
     import numpy
 
     kinds = 2 * ladder.step[who] + ladder.is_common[who]
     if not kinds.any():
-        return answer(people, threshold, None)
+        return answer(people, ladder.threshold, None)
     parts, persons = [], []
     for kind in numpy.unique(kinds):
         some = numpy.flatnonzero(kinds == kind)
-        order = "likelihood" if kind % 2 else None
-        parts.append(answer(people.take(pa.array(some)), float(ladder.thresholds()[who[some[0]]]), order))
+        parts.append(answer(people.take(pa.array(some)), *ladder.attempt(who[some[0]])))
         persons.append(some[_person(parts[-1])])
     return pa.concat_tables(parts).take(pa.array(numpy.argsort(numpy.concatenate(persons), kind="stable")))
 

@@ -11,11 +11,11 @@ from typing import Any, Iterable, Literal, Mapping, Sequence
 import pyarrow as pa
 
 from . import _files, _frames, _native, _surrogate
-from ._request import Effort, Limit, Method, Order, Request, answer_table, column_filter, warn_of_renamed
+from ._request import Effort, Limit, Method, Order, Request, answer_table, column_filter, explain_row, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
 from .errors import ClassifierError, DataError, InvertedClassifierError, NotFittedError, SettingError
-from .evaluation import Evaluation
+from .evaluation import Evaluation, evaluate_table
 from .explanation import Explanation
 from .progress import Listener, listener
 
@@ -174,7 +174,8 @@ class Recourse:
             model = self._fit(table, schema, supplied, favourable)
         if supplied.warning is not None:
             warnings.warn(supplied.warning, stacklevel=2)
-        model, self.coverage_ = self._trained_on_ways(model, supplied, table)
+        model = self._trained_on_ways(model, supplied, table)
+        self.searched_ = supplied.note
         labels = table.column(label).unique().to_pylist() if label in table.column_names else []
         self._take(model, supplied, labels)
         return self
@@ -214,18 +215,15 @@ class Recourse:
         finally:
             end()
 
-    def _trained_on_ways(
-        self, model: _native.Model, supplied: Supplied, table: pa.Table
-    ) -> tuple[_native.Model, float | None]:
-        """The model whose surrogate, if it has one, has learned from the ways it proposed, and its measured coverage."""
+    def _trained_on_ways(self, model: _native.Model, supplied: Supplied, table: pa.Table) -> _native.Model:
+        """The model whose surrogate, if it has one, has learned from the ways it proposed."""
         if supplied.scores is None:
-            return model, None
+            return model
         report, end = listener(self.progress)
         try:
-            model, coverage = _surrogate.train(model, supplied, table, report)
+            return _surrogate.train(model, supplied, table, report)
         finally:
             end()
-        return model, coverage.share
 
     def _described(self, table: pa.Table, y: Any) -> tuple[str, dict[str, Any], pa.Table]:
         """The schema, its facts, and the table with its label."""
@@ -412,15 +410,15 @@ class Recourse:
 
         The parameters are those of `recourse`. With `auditor`, an answer without a way also names the
         schema's constraints that prevent one (`schema_obstacles`), which is not for the applicant. If the search uses a
-        surrogate of the classifier, the answer is the surrogate's, with the status `unverified`.
+        surrogate of the classifier, the classifier itself verifies the ways and gives all probabilities; after `load`, when
+        it is gone, the status is `unverified`.
         """
         model = self._fitted()
         frame = _frames.read_row(row)
         request = Request(
             count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline, auditor
         )
-        batch = frame.table.combine_chunks().to_batches()[0]
-        return Explanation(*model.explain(batch, request.json(), id=self._named(frame, id)))
+        return Explanation(*explain_row(model, self._supplied, request, frame.table, id=self._named(frame, id)))
 
     def evaluate(self, X: Any, y: Any = None, judge: bool = False) -> Evaluation:
         """The measures of the answers to the denied people of a table, for every method. With `y`, also the share of rows
@@ -434,8 +432,15 @@ class Recourse:
         accuracy, favourable = None, None
         if y is not None:
             accuracy, favourable = self._score(frame.table, y), self._favourable_labels(frame.table.num_rows, y)
-        evaluated = model.evaluate(frame.table, judge=judge, favourable=favourable)
-        return Evaluation(evaluated, frame.kind, accuracy, model.verifies)
+        evaluated = evaluate_table(model, self._supplied, frame.table, judge, favourable)
+        return Evaluation(evaluated, frame.kind, accuracy, model.verifies or self._supplied.judge is not None)
+
+    @property
+    def coverage_(self) -> float | None:
+        """For a function, whose surrogate is searched: the share of sampled denied people with a way that the function itself
+        accepts, measured by the fit. `None` for any other classifier."""
+        self._fitted()
+        return (self.card_.get("coverage") or {}).get("mean")
 
     # -- the classifier's decisions
 
