@@ -38,7 +38,7 @@ def measured(table: Table, classifier, people: pd.DataFrame, function: Counted) 
     """Fits, answers the people, and checks every way with the function."""
     from par_recourse import Recourse
 
-    settings = {"threshold": table.threshold, "bins": table.bins, "price": table.price}
+    settings = {"threshold": table.threshold, "price": table.price}
     recourse = Recourse(table.schema_file, classifier=classifier, progress=False, **settings)
     start = time.process_time()
     with warnings.catch_warnings():

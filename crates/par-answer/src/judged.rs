@@ -121,3 +121,31 @@ impl NotFound {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BAR: Bar = Bar { threshold: 0.5, sure: 0.55 };
+
+    #[test]
+    fn the_classifier_has_the_last_word_on_the_person() {
+        let taken_for_accepted = || Answer::Accepted { probability: 0.6, verified: false };
+        assert_eq!(taken_for_accepted().rows_to_judge(&["1", "a"]), [["1", "a"]]);
+        let Answer::NotFound(denied) = taken_for_accepted().judged(BAR, 1, &[0.4]) else {
+            panic!("the classifier denies the row")
+        };
+        assert_eq!((denied.probability, denied.reason), (0.4, Reason::SearchEnded));
+        let accepted = Answer::NotFound(denied).judged(BAR, 1, &[0.5]);
+        assert_eq!(accepted, Answer::Accepted { probability: 0.5, verified: true });
+    }
+
+    #[test]
+    fn a_proof_about_the_surrogate_is_none_about_the_classifier() {
+        let proved = NotFound { reason: Reason::OutOfReach, ..NotFound::unproved(0.1) };
+        let Answer::NotFound(judged) = Answer::NotFound(proved).judged(BAR, 1, &[0.2]) else {
+            panic!("the classifier denies the row")
+        };
+        assert_eq!((judged.probability, judged.reason), (0.2, Reason::SearchEnded));
+    }
+}

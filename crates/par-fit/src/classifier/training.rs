@@ -353,6 +353,19 @@ mod tests {
     }
 
     #[test]
+    fn a_surrogate_follows_the_heavier_rows() {
+        let rows = Dataset::new(vec![2], vec![0; 400]).expect("one column");
+        let targets: Vec<f32> = (0..400).map(|row: u16| f32::from(row % 2)).collect();
+        let weights: Vec<f32> = targets.iter().map(|target| 1.0 + 3.0 * target).collect();
+        let config = ClassifierConfig { learning_rate: 1e-2, ..ClassifierConfig::default() };
+        let (surrogate, _) =
+            train_surrogate(&rows, &targets, Some(&weights), &config, 1, &mut |_, _| {}, Stop::never())
+                .expect("a fit");
+        let found = probability(surrogate.log_odds(&[0]));
+        assert!((found - 0.8).abs() < 0.05, "{found}");
+    }
+
+    #[test]
     fn a_regression_learns_numbers_far_from_zero() {
         let codes = (0..400).flat_map(|row| [row % 4, row % 3]).collect();
         let rows = Dataset::new(vec![4, 3], codes).expect("two columns");

@@ -14,7 +14,10 @@ from ._verification import log_odds
 from .classifier import Supplied
 from .progress import Listener
 
-ROUNDS = 6
+SETTINGS = {"bins": {"bins": 30}, "classifier": {"hidden": [64, 32]}}
+"""The settings of a surrogate unless told otherwise. It reads codes, so that coarse bins hide what a function does within
+them: with 10 bins and 20 by 10 units, German Credit's boosted trees leave 14 of 75 people without a way, with these 8."""
+ROUNDS = 5
 """How often the surrogate is trained again, at most."""
 PATIENCE = 2
 """It ends after so many rounds in which coverage did not rise."""
@@ -97,11 +100,13 @@ def train(
     base = _spread(place[~is_held_out], ROWS)
     is_near = numpy.abs(log_odds(scores[base]) - log_odds(threshold)) < NEAR
     weights = numpy.where(is_near, 2.0, 1.0)
-    denied = place[scores < threshold]
+    denied, accepted = place[scores < threshold], place[scores >= threshold]
+    if len(denied) < 2 or len(accepted) == 0:
+        return model
     measured, learned = _spread(denied[::2], PEOPLE), denied[1::2]
 
     rows = table.select(model.features).take(pa.array(base))
-    mixed = _mixed(table, denied, place[scores >= threshold])
+    mixed = _mixed(table, denied, accepted)
     examples = _Examples(rows, list(scores[base]), list(weights))
     examples.add(mixed.select(model.features), supplied.probabilities(mixed), 1.0)
 

@@ -199,13 +199,17 @@ class Recourse:
         report, end = listener(self.progress)
         config = self.config
         file = None if config is None or isinstance(config, Mapping) else (os.fspath(config), _files.text(config))
+        settings = self._settings(favourable)
+        if supplied.scores is not None and file is None and self.preset is None:
+            for section, values in _surrogate.SETTINGS.items():
+                settings[section] = {**values, **settings.get(section, {})}
         try:
             return _native.fit(
                 table,
                 schema,
                 preset=self.preset,
                 file=file,
-                settings=json.dumps(self._settings(favourable)),
+                settings=json.dumps(settings),
                 classifier=supplied.onnx,
                 scores=None if supplied.scores is None else supplied.column,
                 progress=report,
