@@ -36,8 +36,9 @@ pub fn with_config(
     progress: &mut dyn FnMut(Stage<'_>),
     stop: Stop<'_>,
 ) -> Result<Model, Error> {
-    let ModelParts { config: own, card, discretizer, classifier, threshold, scale, accepted, denied, .. } =
-        model.clone().into_parts();
+    let ModelParts {
+        config: own, mut card, discretizer, classifier, threshold, scale, accepted, denied, ..
+    } = model.clone().into_parts();
     let config = Config {
         favourable: own.favourable,
         density: own.density,
@@ -47,6 +48,8 @@ pub fn with_config(
         ..config
     };
     config.check()?;
+    // It was measured with the generator and the constraints before.
+    card.coverage = None;
     Learned { config, card, discretizer, classifier, threshold, scale, accepted, denied }
         .complete(progress, stop)
 }

@@ -36,9 +36,10 @@ class Recourse:
         An external classifier: an ONNX file (a path or its bytes), a scikit-learn estimator or Pipeline on raw columns,
         or any function that returns probabilities of acceptance for a table. By default a classifier is trained. If a
         function returns two columns, the second counts, except for the `predict_proba` of an estimator, which has
-        `classes_`. An estimator is converted by skl2onnx and searched exactly; for a function, or an estimator that
-        cannot be converted, the search uses a surrogate. In both cases `recourse` verifies every answer with the
-        estimator or function itself, which gets tables of the same kind, columns and types as `fit`. If there are
+        `classes_`. An estimator, or the one behind its method `predict_proba` or `predict`, is converted by skl2onnx
+        and searched exactly; for another function, or an estimator that cannot be converted, the search uses a surrogate,
+        and `coverage_` says how many people it serves. In both cases the estimator or function itself verifies every
+        answer. It gets tables of the same kind, columns and types as `fit`. If there are
         labels, a classifier whose scores are clearly those of the other class is refused. If the label is a number, it
         is an ONNX file or a fitted regression that skl2onnx converts.
     inputs:
