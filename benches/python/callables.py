@@ -60,7 +60,7 @@ def measured(table: Table, classifier, people: pd.DataFrame, function: Counted) 
         "answer": answered - fitted,
         "answer calls": answer_calls,
         "answer rows": answer_rows,
-        "coverage": getattr(recourse, "coverage_", None),
+        "coverage": recourse.coverage_,
         "effort": found["effort"].mean(),
         "reasons": lines[lines["status"] == "not_found"]["reason"].value_counts().to_dict(),
     }
@@ -76,8 +76,10 @@ def main() -> None:
     options = parser.parse_args()
     folders = {name: DATA if name == "german_credit" else options.tables for name in TABLES}
 
-    print("| table | model | denied | converted | function | of the converted | coverage at fit | fit | calls (rows) | answers | calls (rows) |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    columns = ["table", "model", "denied", "converted", "function", "of the converted", "coverage at fit", "fit"]
+    columns += ["calls (rows)", "answers", "calls (rows)"]
+    print(f"| {' | '.join(columns)} |")
+    print("|" + "---|" * len(columns))
     for name, folder in folders.items():
         if folder is None or options.only not in (None, name):
             continue
@@ -99,7 +101,8 @@ def main() -> None:
                 flush=True,
             )
             if options.reasons:
-                print(converted["effort"], called["effort"], converted["reasons"], called["reasons"])
+                for who, answers in (("converted", converted), ("function", called)):
+                    print(f"{who}: mean effort {answers['effort']:.2f}, without a way: {answers['reasons']}")
 
 
 if __name__ == "__main__":

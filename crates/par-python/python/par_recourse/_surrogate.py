@@ -14,9 +14,9 @@ from ._verification import log_odds
 from .classifier import Supplied
 from .progress import Listener
 
-SETTINGS = {"bins": {"bins": 30}, "classifier": {"hidden": [64, 32]}}
+SETTINGS: dict[str, dict[str, Any]] = {"bins": {"bins": 30}, "classifier": {"hidden": [64, 32]}}
 """The settings of a surrogate unless told otherwise. It reads codes, so that coarse bins hide what a function does within
-them: with 10 bins and 20 by 10 units, German Credit's boosted trees leave 14 of 75 people without a way, with these 8."""
+them: with 10 bins and 20 by 10 units, German Credit's boosted trees leave 14 of 75 people without a way, with these 9."""
 ROUNDS = 5
 """How often the surrogate is trained again, at most."""
 PATIENCE = 2
