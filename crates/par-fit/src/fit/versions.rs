@@ -4,7 +4,7 @@ use par_circuit::Stop;
 use par_data::{Batch, Columns, Discretizer};
 use par_model::ScoreScale;
 use par_model::classifier::inputs::Inputs;
-use par_model::classifier::{DeployedClassifier, ExternalClassifier, Version};
+use par_model::classifier::{DeployedClassifier, Version};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -91,14 +91,9 @@ impl ModelBuilder {
                 })?,
                 false => supplied.inputs.clone(),
             };
-            let scale = scale.of_external();
-            let external = ExternalClassifier::new(supplied.file.clone(), inputs, discretizer, scale)?;
-            versions.push(Version {
-                name: supplied.name.clone(),
-                classifier: DeployedClassifier::External(Box::new(external)),
-                threshold: supplied.threshold.unwrap_or(threshold),
-                scale,
-            });
+            let threshold = supplied.threshold.unwrap_or(threshold);
+            let (name, file) = (supplied.name.clone(), supplied.file.clone());
+            versions.push(Version::external(name, file, inputs, threshold, discretizer, scale)?);
         }
         Ok(versions)
     }
