@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from html import escape
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from . import _frames
+from . import _frames, _native
+from ._request import Request, answer_table
+from .classifier import Supplied
 from .errors import SettingError
 
 _MEASURES = [
@@ -32,12 +36,77 @@ _MEASURES = [
 _TIMES = ("time_us", "time_us_mean", "time_us_p99")
 
 
+_COLUMNS = {
+    "conditional_nll": "conditional_log_likelihood",
+    "nll": "log_likelihood",
+    "percentile": "percentile",
+    "similarity": "similarity",
+    "sparsity": "changes",
+    "effort": "effort",
+    "months": "months",
+    "margin": "has_margin",
+    "score": "probability",
+}
+"""The measures that the lines of answers tell."""
+
+
+def evaluate_table(
+    model: _native.Model, supplied: Supplied, table: pa.Table, judge: bool, favourable: list[bool] | None
+) -> str:
+    """The measures of the answers to a table, as JSON. If a surrogate is searched, of what its classifier accepts."""
+    if not supplied.is_surrogate:
+        return model.evaluate(table, judge=judge, favourable=favourable)
+    lines, seconds = {}, {}
+    for method in ("generate", "refine", "exact"):
+        start = time.perf_counter()
+        lines[method] = answer_table(model, supplied, Request(method=method), table, id=None)
+        seconds[method] = time.perf_counter() - start
+    measures = [_measures(model, method, lines[method], seconds[method]) for method in lines]
+    validities = [method["validity"] for method in measures]
+    evaluated = {
+        "rows": table.num_rows,
+        "denied": validities[2]["of"],
+        "possible": round((validities[2]["mean"] or 0) * validities[2]["of"]),
+        "methods": measures,
+    }
+    if judge:
+        evaluated["judge"] = json.loads(model.evaluate(table, judge=True, favourable=favourable))["judge"]
+    return json.dumps(evaluated)
+
+
+def _measures(model: _native.Model, method: str, lines: pa.Table, seconds: float) -> dict[str, Any]:
+    """The measures of a method that the lines of its answers tell; others, which are about the search, are empty."""
+    columns = dict(model.columns)
+    status = lines.column(columns["status"])
+    denied = pc.sum(pc.is_in(status, pa.array(["found", "not_found"]))).as_py() or 0
+    ways = lines.filter(pc.equal(status, "found"))
+
+    def mean(values: Any) -> dict[str, Any]:
+        average = pc.mean(pc.cast(values, pa.float64())).as_py() if len(values) else None
+        return {"mean": average, "over": len(values), "of": denied}
+
+    empty = {"mean": None, "over": 0, "of": denied}
+    measures: dict[str, Any] = {"method": method, **{name: empty for name in _MEASURES}}
+    for name, column in _COLUMNS.items():
+        values = ways.column(columns[column])
+        is_truth = pa.types.is_boolean(values.type)
+        measures[name] = mean(values.cast(pa.int8()) if is_truth else values)
+    for name in ("nll", "conditional_nll"):
+        if measures[name]["mean"] is not None:
+            measures[name]["mean"] *= -1
+    validity = ways.num_rows / denied if denied else None
+    measures["validity"] = {"mean": validity, "over": denied, "of": denied}
+    measures |= {"median_gap": None, "time_us": None, "time_us_p99": None}
+    return {**measures, "time_us_mean": 1e6 * seconds / max(lines.num_rows, 1)}
+
+
 class Evaluation:
     """The measures of every method: the paper's, effort, time and margin.
 
     `validity` is over all denied people, the others over those with an answer.
 
-    If the search uses a surrogate of the classifier, they are about the surrogate.
+    If the search uses a surrogate of the classifier, they are about the ways that the classifier itself accepts. Those that
+    the lines of answers do not tell are then empty, and what `judge_frame` says is about the surrogate's ways.
     """
 
     def __init__(self, evaluated: str, kind: str, accuracy: float | None, verified: bool) -> None:
