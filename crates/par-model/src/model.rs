@@ -270,8 +270,7 @@ impl Model {
         threshold: Option<f64>,
     ) -> Result<Self, ExternalError> {
         let threshold = threshold.unwrap_or(self.threshold());
-        let version =
-            Version::external(name, file, inputs, threshold, self.discretizer(), self.parts.scale)?;
+        let version = Version::external(name, file, inputs, threshold, self.discretizer(), self.parts.scale)?;
         let mut model = self.clone();
         model.parts.versions.push(version);
         Ok(model)
