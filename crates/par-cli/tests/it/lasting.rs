@@ -159,7 +159,7 @@ fn other_classifiers_are_versions_of_a_fit_and_of_a_refit() {
     );
     assert_eq!(
         sandbox.refused(&[&fit[..], &["d.par", "--versions", "3"]].concat()),
-        "error: german_credit.csv: 3 versions of the classifier are to be trained, but the classifier is supplied\n\
+        "error: 3 versions of the classifier are to be trained, but the classifier is supplied\n\
          hint: train them as it was trained, and add each as a file\n"
     );
 }
