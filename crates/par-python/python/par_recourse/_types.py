@@ -80,5 +80,8 @@ class Options(TypedDict, total=False):
     max_effort: float | None
     within: str | None
     no_harm: bool
+    robust: bool | float
+    certify: float | None
+    slack: bool
     deadline: str | None
     id: str | None
