@@ -55,7 +55,7 @@ class Par(CEGenerator):
         if len(instances) == 0:
             return instances.copy()
         recourse = self._recourse(neg_value, column_name)
-        columns = recourse.feature_names_in_
+        columns = list(recourse.feature_names_in_)
         rows = instances[columns].reset_index(drop=True).astype(float)
         lines = recourse.recourse(rows, **self._request)
         lines = lines[lines[recourse.columns_["status"]] == "found"]

@@ -34,8 +34,14 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// `id` is the column of row ids, instead of the schema's.
-    pub(crate) fn new(model: &Model, rows: SchemaRef, request: &str, id: Option<&str>) -> PyResult<Self> {
+    /// `id` is the column of row ids, instead of the schema's; with `changes` lines have a column of their changes.
+    pub(crate) fn new(
+        model: &Model,
+        rows: SchemaRef,
+        request: &str,
+        id: Option<&str>,
+        changes: bool,
+    ) -> PyResult<Self> {
         let model = Arc::clone(model.inner());
         let request = request::read(&model, request)?;
         let (mut columns, cells) = table::read(model.schema(), model.discretizer().domains(), &rows)?;
@@ -44,7 +50,7 @@ impl Answers {
             let unknown = |_| errors::setting(&format!("{}: no column `{name}` for `id`", table::ORIGIN));
             columns.id = Some(found.map_err(unknown)?);
         }
-        let frame = AnswerFrame::new(&model, &columns, &rows);
+        let frame = AnswerFrame::new(&model, &columns, &rows, changes);
         let mut answers = Self { model, request, rows, columns, cells, frame };
         let options: Vec<usize> = answers.answerer().option_columns().collect();
         for column in options {

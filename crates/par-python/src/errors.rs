@@ -34,7 +34,11 @@ pub(crate) fn classifier(error: impl Display) -> PyErr {
 }
 
 pub(crate) fn schema(error: &par_data::schema::SchemaError) -> PyErr {
-    exception("SchemaError", &error.to_string())
+    schema_text(&error.to_string())
+}
+
+pub(crate) fn schema_text(message: &str) -> PyErr {
+    exception("SchemaError", message)
 }
 
 pub(crate) fn data(error: &par_data::Error) -> PyErr {

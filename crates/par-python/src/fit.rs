@@ -1,12 +1,8 @@
-//! From a table to a model, and drafts of schemas and inputs.
-
-use std::sync::Arc;
+//! From a table to a model, and drafts of inputs.
 
 use arrow_array::RecordBatch;
-use arrow_schema::Schema as ArrowSchema;
 use par_circuit::Stop;
-use par_data::schema::{Draft, DraftOptions};
-use par_data::{Columns, Schema, german_credit as embedded};
+use par_data::{Columns, german_credit as embedded};
 use par_fit::{ModelBuilder, Stage};
 use par_model::Config;
 use par_model::classifier::inputs::{self, Inputs};
@@ -16,6 +12,7 @@ use pyo3_arrow::PyTable;
 
 use crate::errors;
 use crate::model::Model;
+use crate::schema::read_schema;
 use crate::table::{self, CellWriter};
 use crate::threads::{self, Caller};
 
@@ -105,68 +102,11 @@ fn config(preset: Option<&str>, file: Option<(String, String)>, settings: Option
     Ok(config)
 }
 
-pub(crate) fn read_schema(text: &str) -> PyResult<Schema> {
-    Schema::parse(text, "schema").map_err(|error| errors::schema(&error))
-}
-
-/// Drafts the TOML text of a schema from a table; `label` names the column with the label.
-#[pyfunction]
-#[pyo3(signature = (table, label=None))]
-pub(crate) fn draft_schema(py: Python<'_>, table: PyTable, label: Option<&str>) -> PyResult<String> {
-    let (rows, arrow): (Vec<RecordBatch>, Arc<ArrowSchema>) = table.into_inner();
-    let options = DraftOptions { label: label.map(String::from), ..DraftOptions::default() };
-    let (header, cells) = (table::header(&arrow), CellWriter::plain(&arrow));
-    let drafted =
-        py.detach(|| Draft::of_rows(table::ORIGIN, &header, &options, cells.batches(&rows).map(Ok)));
-    Ok(drafted.map_err(|error| errors::data(&error))?.text())
-}
-
 /// Drafts the TOML text that says how the columns of a schema become the inputs of an ONNX file.
 #[pyfunction]
 pub(crate) fn draft_inputs(file: &[u8], schema: &str) -> PyResult<String> {
     let graph = Graph::from_bytes(file).map_err(errors::classifier)?;
     Ok(inputs::draft(&read_schema(schema)?, graph.inputs(), graph.outputs()))
-}
-
-/// The facts of a schema that Python needs, as JSON: label, special columns, features.
-#[pyfunction]
-pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
-    let schema = read_schema(schema)?;
-    let label = schema.label().map(|label| {
-        serde_json::json!({
-            "column": label.column,
-            "classes": label.classes,
-            "favourable": label.sides()[0],
-            "goal": label.goal.as_ref().map(|goal| serde_json::json!({
-                "side": goal.side.key(),
-                "bound": goal.bound,
-                "words": goal.classes()[1],
-            })),
-        })
-    });
-    let features: Vec<serde_json::Value> = schema
-        .features()
-        .iter()
-        .map(|feature| {
-            serde_json::json!({
-                "name": feature.name,
-                "kind": feature.kind.name(),
-                "values": feature.values,
-                "immutable": feature.is_immutable(),
-                "missing": feature.missing,
-            })
-        })
-        .collect();
-    let special = schema.special();
-    let facts = serde_json::json!({ "label": label, "id": special.id, "features": features });
-    Ok(facts.to_string())
-}
-
-/// Converts a dict from JSON to TOML; nulls are left out.
-#[pyfunction]
-pub(crate) fn as_toml(json: &str) -> PyResult<String> {
-    let table = table_of(json).map_err(|error| errors::setting(&error.to_string()))?;
-    Ok(table.to_string())
 }
 
 fn table_of(json: &str) -> Result<toml::Table, serde_json::Error> {

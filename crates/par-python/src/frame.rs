@@ -1,10 +1,15 @@
 //! Answers as record batches: our columns, then one for every feature, in the type of the input table if all values
-//! of the feature fit it.
+//! of the feature fit it. Between them, on request, the changes of each way.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
+    UInt64Array,
+};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema as ArrowSchema, SchemaRef};
 use arrow_select::take::take;
 use par_answer::table::RowAnswer;
 use par_answer::write::{self, Line};
@@ -49,6 +54,24 @@ const FACTS: [(&str, FactColumn); 18] = [
     ("warning", FactColumn::Text(|line| line.warning())),
 ];
 
+/// The column of changes; features are unlikely to have this name.
+const CHANGES: &str = "__changes__";
+
+/// What is said of a change. Its values are those of the row and of the way.
+static CHANGE: LazyLock<Fields> = LazyLock::new(|| {
+    Fields::from(vec![
+        Field::new("feature", DataType::Utf8, false),
+        Field::new("effort", DataType::Float64, false),
+        Field::new("months", DataType::Int64, false),
+        Field::new("follows", DataType::Boolean, false),
+    ])
+});
+
+/// One change of a list of them.
+fn change_field() -> FieldRef {
+    Arc::new(Field::new("item", DataType::Struct(CHANGE.clone()), false))
+}
+
 /// Our columns: the usual name of each, and its name beside the features.
 pub(crate) fn own_columns(schema: &Schema) -> Vec<(&'static str, String)> {
     let own = std::iter::once("id").chain(FACTS.iter().map(|(name, _)| *name));
@@ -83,22 +106,27 @@ pub(crate) struct AnswerFrame {
     schema: SchemaRef,
     /// The column of row ids; rows are counted from 0 without it.
     id: Option<usize>,
+    /// Whether there is a column of changes.
+    changes: bool,
 }
 
 impl AnswerFrame {
-    pub(crate) fn new(model: &Model, columns: &Columns, rows: &ArrowSchema) -> Self {
+    pub(crate) fn new(model: &Model, columns: &Columns, rows: &ArrowSchema, changes: bool) -> Self {
         let id = columns.id;
         let id_type = id.map_or(DataType::Int64, |column| rows.field(column).data_type().clone());
         let types = std::iter::once(id_type).chain(FACTS.iter().map(|(_, fact)| fact.data_type()));
         let own = own_columns(model.schema()).into_iter().zip(types);
         let mut fields: Vec<Field> =
             own.map(|((_, name), data_type)| Field::new(name, data_type, true)).collect();
+        if changes {
+            fields.push(Field::new(CHANGES, DataType::List(change_field()), false));
+        }
         let features = model.schema().features().iter().zip(model.discretizer().domains());
         for ((feature, domain), &column) in features.zip(&columns.features) {
             let data_type = feature_type(rows.field(column).data_type(), domain);
             fields.push(Field::new(&feature.name, data_type, true));
         }
-        Self { schema: Arc::new(ArrowSchema::new(fields)), id }
+        Self { schema: Arc::new(ArrowSchema::new(fields)), id, changes }
     }
 
     pub(crate) fn schema(&self) -> &SchemaRef {
@@ -130,11 +158,42 @@ impl AnswerFrame {
             }
         });
         columns.extend(FACTS.iter().map(|(_, fact)| fact.column(&lines)));
+        if self.changes {
+            columns.push(changes(&lines)?);
+        }
         for (feature, field) in self.schema.fields()[columns.len()..].iter().enumerate() {
             columns.push(typed(field.data_type(), lines.iter().map(|(_, line)| line.cell(feature))));
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
+}
+
+/// The changes of each line: those that the person makes, then those that follow; none without a way.
+fn changes(lines: &[(u64, Line<'_>)]) -> Result<ArrayRef, ArrowError> {
+    let (mut features, mut efforts) = (StringBuilder::new(), Float64Builder::new());
+    let (mut months, mut follows) = (Int64Builder::new(), BooleanBuilder::new());
+    let mut lengths = Vec::with_capacity(lines.len());
+    for (_, line) in lines {
+        let (own, consequences) =
+            line.way.map_or((&[][..], &[][..]), |way| (&way.changes[..], &way.consequences[..]));
+        lengths.push(own.len() + consequences.len());
+        let is_consequence = own.iter().map(|_| false).chain(consequences.iter().map(|_| true));
+        for (change, is_consequence) in own.iter().chain(consequences).zip(is_consequence) {
+            features.append_value(&change.name);
+            efforts.append_value(change.effort);
+            months.append_value(i64::from(change.months));
+            follows.append_value(is_consequence);
+        }
+    }
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(features.finish()),
+        Arc::new(efforts.finish()),
+        Arc::new(months.finish()),
+        Arc::new(follows.finish()),
+    ];
+    let changes = StructArray::try_new(CHANGE.clone(), columns, None)?;
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    Ok(Arc::new(ListArray::try_new(change_field(), offsets, Arc::new(changes), None)?))
 }
 
 /// The type of a feature's column, from that of the input table.

@@ -5,6 +5,7 @@
 //! |-----------|----------------------------------------------------------|
 //! | `table`   | record batches → cells                                   |
 //! | `frame`   | answers → record batches                                 |
+//! | `schema`  | drafts and facts of schemas, TOML as Python's values     |
 //! | `fit`     | a table → a model                                        |
 //! | `model`   | a model, its scores and its answers                      |
 //! | `request` | options → a request                                      |
@@ -22,6 +23,7 @@ mod fit;
 mod frame;
 mod model;
 mod request;
+mod schema;
 mod table;
 mod threads;
 
@@ -35,7 +37,9 @@ mod _native {
     #[pymodule_export]
     use super::answers::Answers;
     #[pymodule_export]
-    use super::fit::{as_toml, draft_inputs, draft_schema, fit, german_credit, schema_facts};
+    use super::fit::{draft_inputs, fit, german_credit};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::schema::{draft_schema, read_toml, schema_facts, upgrade_schema};
 }

@@ -195,10 +195,17 @@ impl Model {
         serde_json::to_string(self.0.config()).expect("the keys of settings are text")
     }
 
-    /// An answerer of tables with these columns; `request` is JSON.
-    #[pyo3(signature = (schema, request, *, id=None))]
-    fn answers(&self, schema: PySchema, request: &str, id: Option<&str>) -> PyResult<Answers> {
-        Answers::new(self, schema.into_inner(), request, id)
+    /// The margin and the order of ways that a request has unless it says otherwise.
+    #[getter]
+    fn usual_margin_and_order(&self) -> (f64, &'static str) {
+        let answers = &self.0.config().answers;
+        (answers.margin, answers.order.name())
+    }
+
+    /// An answerer of tables with these columns; `request` is JSON. With `changes`, lines have a column of their changes.
+    #[pyo3(signature = (schema, request, *, id=None, changes=false))]
+    fn answers(&self, schema: PySchema, request: &str, id: Option<&str>, changes: bool) -> PyResult<Answers> {
+        Answers::new(self, schema.into_inner(), request, id, changes)
     }
 
     /// The answer to one row: as JSON, as text, and its frontier as SVG.
@@ -211,7 +218,7 @@ impl Model {
         id: Option<&str>,
     ) -> PyResult<(String, String, Option<String>)> {
         let rows = batch.into_inner();
-        let answers = Answers::new(self, rows.schema(), request, id)?;
+        let answers = Answers::new(self, rows.schema(), request, id, false)?;
         let model = &self.0;
         let explained = threads::work(py, None, |caller| {
             let is_gone = || caller.is_gone();

@@ -21,7 +21,7 @@ def test_the_page_for_python_users_runs(tmp_path, monkeypatch, capsys):
         exec(compile(block, f"docs/python.md, block {number}", "exec"), names)  # noqa: S102
 
 
-@pytest.mark.parametrize("name", ["par_recourse", "par_recourse.datasets", "par_recourse.estimator"])
+@pytest.mark.parametrize("name", ["par_recourse", "par_recourse.datasets", "par_recourse.estimator", "par_recourse.schema"])
 def test_examples_in_docstrings_run(name):
     results = doctest.testmod(importlib.import_module(name))
     assert results.attempted > 0 and results.failed == 0

@@ -11,6 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
+from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
 from par_recourse import Recourse, errors
@@ -31,6 +32,71 @@ def test_it_says_whether_it_is_fitted(fitted):
     with pytest.raises(NotFittedError):
         check_is_fitted(Recourse())
     assert is_classifier(fitted)
+    for ask in (Recourse().predict_proba, Recourse().predict, Recourse().ways, Recourse().explain):
+        with pytest.raises(NotFittedError, match="not fitted yet") as raised:
+            ask([{"age": 3}])
+        assert isinstance(raised.value, errors.NotFittedError)
+
+
+class OnArrays(Recourse):
+    """Describes arrays by itself: scikit-learn's checks have no schema to pass."""
+
+    def _described(self, X, y):
+        shape, y = getattr(X, "shape", ()), None if y is None else y.__array__() if hasattr(y, "__array__") else y
+        shape = X.__array__().shape if shape == () and hasattr(X, "__array__") else shape
+        names = [f"x{column}" for column in range(shape[1] if len(shape) == 2 else 1)]
+        classes = sorted({str(label) for label in np.ravel(y).tolist()} if np.size(y) > 1 else {"0", "1"})
+        label = {"column": "y", "classes": classes, "favourable": classes[-1]}
+        features = [{"name": name, "kind": "continuous", "missing": True, "change": "free"} for name in names or ["x0"]]
+        return Recourse({"version": 2, "label": label, "feature": features})._described(X, y)
+
+
+CANNOT = {
+    "check_classifier_data_not_an_array": "columns of a frame go by their names, and those of this one are numbers",
+    "check_classifiers_classes": "more than two classes become two: accepted and denied",
+    "check_classifiers_train": "a list of lists is no table",
+    "check_classifiers_regression_target": "the schema says that a label is a number, not the label itself",
+    "check_supervised_y_2d": "a column of labels is read as labels, without a warning",
+    "check_methods_sample_order_invariance": "more than two classes become two: accepted and denied",
+    "check_methods_subset_invariance": "more than two classes become two: accepted and denied",
+    "check_fit2d_1sample": "the message is about the classes that one row cannot have",
+    "check_requires_y_none": "the label may be a column of X",
+}
+"""The checks that cannot pass, and why; `docs/python.md` has the same list."""
+
+
+def test_it_passes_the_checks_of_scikit_learn_that_apply():
+    done = check_estimator(OnArrays(config=QUICK, progress=False), on_fail=None, on_skip=None)
+    failed = {check["check_name"]: check["exception"] for check in done if check["status"] == "failed"}
+    assert failed.keys() == CANNOT.keys(), failed
+    assert sum(check["status"] == "passed" for check in done) > 35
+
+
+def test_arrays_are_named_by_the_schema(german):
+    names = ["Duration", "Credit amount", "Age"]
+    features = [{"name": name, "kind": "discrete", "change": "free"} for name in names]
+    label = {"column": "class", "classes": ["Bad", "Good"], "favourable": "Good"}
+    X, y = german.X.select(names).to_pandas().to_numpy(), german.y.to_numpy(zero_copy_only=False)
+    recourse = Recourse({"version": 2, "label": label, "feature": features}, config=QUICK).fit(X, y)
+    assert recourse.feature_names_in_.tolist() == names and recourse.feature_names_in_.dtype == object
+    assert recourse.n_features_in_ == 3 and recourse.predict(X[:5]).shape == (5,)
+    ways = recourse.ways(X[:50])
+    assert ways.frame.column_names[-3:] == names and len(ways) > 0
+    with pytest.raises(errors.DataError, match="X has 2 features, but Recourse is expecting 3 features as input"):
+        recourse.predict(X[:, :2])
+    with pytest.raises(errors.DataError, match="an array has no names of columns"):
+        Recourse().fit(X, y)
+
+
+def test_weights_are_refused(german):
+    with pytest.raises(errors.SettingError) as raised:
+        Recourse(german.schema).fit(german.X, german.y, sample_weight=np.ones(1000))
+    assert str(raised.value) == (
+        "fit: `sample_weight` cannot be honoured: likelihoods are learned by counting rows\n"
+        "hint: repeat rows by whole weights, or pass a `classifier` that was fitted with weights"
+    )
+    with pytest.raises(errors.SettingError, match="no argument `weight`, expected `X` and `y`"):
+        Recourse(german.schema).fit(german.X, german.y, weight=1)
 
 
 def test_its_classifier_predicts(fitted, german):

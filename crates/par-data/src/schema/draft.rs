@@ -139,6 +139,12 @@ impl Draft {
         undecided.map(|feature| self.profiles[feature.column].name.as_str()).collect()
     }
 
+    /// Why each feature is taken to change as it says, or is undecided, by name.
+    pub fn reasons(&self) -> impl Iterator<Item = (&str, &str)> {
+        let name = |feature: &DraftedFeature| self.profiles[feature.column].name.as_str();
+        self.features.iter().map(move |feature| (name(feature), feature.reason.as_str()))
+    }
+
     /// Lets features follow whose sources move, and no others.
     fn settle_followers(&mut self) {
         let formulas: Vec<(usize, [usize; 2])> = self

@@ -3,9 +3,12 @@
 >>> from par_recourse import Recourse, datasets
 >>> german = datasets.german_credit()
 >>> recourse = Recourse(german.schema, config={"generator": {"steps": 20}}).fit(german.X, german.y)
->>> denied = [line for line in recourse.recourse(german.X).to_pylist() if line["status"] == "found"]
+>>> ways = recourse.ways(german.X)
+>>> denied = [line for line in ways.frame.to_pylist() if line["status"] == "found"]
 >>> denied[0]["changes"] >= 1
 True
+>>> ways.changes().column_names
+['id', 'rank', 'feature', 'from', 'to', 'effort', 'time', 'follows']
 """
 
 from . import datasets, errors
@@ -14,6 +17,8 @@ from .errors import ParError
 from .estimator import Recourse, draft_schema
 from .evaluation import Evaluation
 from .explanation import Change, Explanation, Plot, Point, Way
+from .schema import Schema
+from .ways import Ways
 
 __all__ = [
     "Change",
@@ -23,7 +28,9 @@ __all__ = [
     "Plot",
     "Point",
     "Recourse",
+    "Schema",
     "Way",
+    "Ways",
     "__version__",
     "datasets",
     "draft_schema",

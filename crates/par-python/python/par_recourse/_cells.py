@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any, Iterable
 
+import pyarrow as pa
+
 from .errors import SettingError
 
 
@@ -14,6 +16,26 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def from_cell(text: str, data_type: pa.DataType) -> str | int | float | bool | None:
+    """The value that a cell of a column of a type stands for; text that is none of that type stays text."""
+    if pa.types.is_dictionary(data_type):
+        return from_cell(text, data_type.value_type)
+    if text == "":
+        return None
+    if pa.types.is_boolean(data_type):
+        return {"true": True, "1": True, "false": False, "0": False}.get(text.strip().lower(), text)
+    is_whole = pa.types.is_integer(data_type)
+    if not (is_whole or pa.types.is_floating(data_type) or pa.types.is_decimal(data_type)):
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    # Beyond 53 bits only the text is exact.
+    exact = text.strip().lstrip("+-").isdigit()
+    return (int(text) if exact else int(number)) if is_whole and number.is_integer() else number
 
 
 def is_same(value: Any, name: str) -> bool:

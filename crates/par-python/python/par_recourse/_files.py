@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
-from . import _native
-from .errors import FileError
+from . import _toml
+from .errors import FileError, SettingError
+
+if TYPE_CHECKING:
+    from .schema import Schema
 
 
-def toml(source: str | os.PathLike[str] | Mapping[str, Any]) -> str:
-    """TOML as text, from text, a file or a dict."""
+def toml(source: Schema | str | os.PathLike[str] | Mapping[str, Any]) -> str:
+    """TOML as text, from a schema, text, a file or a dict."""
     if isinstance(source, Mapping):
-        return _native.as_toml(json.dumps(source))
+        return _toml.document(source)
     if isinstance(source, str) and "\n" in source:
         return source
-    return text(source)
+    if isinstance(source, (str, os.PathLike)):
+        return text(source)
+    if not hasattr(source, "to_toml"):
+        raise SettingError(f"schema: is {source!r}, expected a Schema, a TOML file, its text, or a dict")
+    return source.to_toml()
 
 
 def text(path: str | os.PathLike[str]) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import pyarrow as pa
 
+from . import _pandas
+from ._dtypes import arrow_column, polars_column
 from .errors import DataError
 
-
-_ROWS_WORTH_THREADS = 1000
-"""Fewer rows are converted sooner than threads wake up."""
 
 INDEX = "__index__"
 """The column for the index of a pandas frame; features are unlikely to have this name."""
@@ -25,8 +23,20 @@ class Frame:
 
     kind: str
     table: pa.Table
+    source: Any
+    """The frame itself."""
     index: str | None = None
     """The column that holds the index of a pandas frame."""
+
+    def columns(self) -> list[str]:
+        """The names of all columns, also of those that are not used."""
+        return _pandas.labels(self.source) if self.kind == "pandas" else self.table.column_names
+
+    def values(self, name: str, rows: Sequence[int]) -> list[Any]:
+        """The values of a column in some rows."""
+        if self.kind != "pandas":
+            return self.table.column(name).take(pa.array(rows, pa.int64())).to_pylist()
+        return self.source.iloc[:, _pandas.labels(self.source).index(name)].iloc[list(rows)].tolist()
 
 
 def read(
@@ -39,7 +49,7 @@ def read(
     names:
         The column names of a table without any.
     wanted:
-        Which columns are needed; others are left out if that saves work.
+        Which columns are needed; others are left out where that saves work.
     index:
         Whether to add the index of a pandas frame, if possible.
     """
@@ -48,39 +58,31 @@ def read(
         if kind == "pandas":
             return _of_pandas(X, wanted, index)
         if kind == "polars":
-            X = X.collect() if type(X).__name__ == "LazyFrame" else X
-            return Frame(kind, X.to_arrow())
-        return Frame("pyarrow", _table(X, names))
+            X = collected(X)
+            return Frame(kind, X.to_arrow(), X)
+        table = _table(X, names)
+        return Frame("pyarrow", table, table)
     except (pa.ArrowException, TypeError) as error:
         raise DataError(f"X: cannot be read as a table: {error}\nhint: see that every column is of one type") from error
 
 
+def collected(X: Any) -> Any:
+    """The table, which may be a lazy one of polars."""
+    return X.collect() if type(X).__name__ == "LazyFrame" else X
+
+
 def _of_pandas(X: Any, wanted: Callable[[str], bool], index: bool) -> Frame:
-    columns = [str(name) for name in X.columns]
-    # Column by column: `pa.Table.from_pandas` also describes the frame, which takes longer than converting one row.
-    arrays: dict[str, Any] = {}
-    for name, (_, values) in zip(columns, X.items()):
-        if not wanted(name):
-            continue
-        if name in arrays:
-            raise DataError(f"X: two columns are called `{name}`\nhint: rename or drop one")
-        try:
-            arrays[name] = pa.array(values, from_pandas=True)
-        except (pa.ArrowException, TypeError) as error:
-            raise DataError(
-                f"X: column `{name}` cannot be read: {error}\nhint: see that all of its cells are of one type"
-            ) from error
-    table = pa.table(arrays)
+    table = _pandas.read(X, wanted)
     if not index:
-        return Frame("pandas", table)
+        return Frame("pandas", table, X)
     name = INDEX
-    while name in arrays:
+    while name in table.column_names:
         name += "_"
     try:
-        return Frame("pandas", table.append_column(name, pa.array(X.index)), name)
+        return Frame("pandas", table.append_column(name, pa.array(X.index)), X, name)
     except pa.ArrowException:
         # Such as an index of several levels: rows are numbered instead.
-        return Frame("pandas", table)
+        return Frame("pandas", table, X)
 
 
 def kind_of(X: Any) -> str:
@@ -93,6 +95,8 @@ def kind_of(X: Any) -> str:
 
 
 def _table(X: Any, names: list[str] | None) -> pa.Table:
+    if hasattr(X, "toarray"):
+        raise DataError("X: sparse data is not supported, expected all of its cells\nhint: `X.toarray()`")
     if isinstance(X, pa.Table):
         return X
     if isinstance(X, pa.RecordBatch):
@@ -105,12 +109,32 @@ def _table(X: Any, names: list[str] | None) -> pa.Table:
         return pa.table(X)
     if isinstance(X, list) and all(isinstance(row, dict) for row in X):
         return pa.Table.from_pylist(X)
-    if getattr(X, "ndim", None) == 2 and names is not None and X.shape[1] == len(names):
-        return pa.table({name: X[:, column] for column, name in enumerate(names)})
+    if hasattr(X, "__array__") and type(X).__name__ != "Series":
+        X = X.__array__()
+    if getattr(X, "ndim", None) == 2:
+        return _of_array(X, names)
     hint = "pass a pandas, polars or pyarrow table, a dict of columns or a list of dicts"
+    if hasattr(X, "ndim"):
+        hint = "Reshape your data: `X.reshape(1, -1)` is an array of one row"
     if type(X).__name__ == "Series":
         hint = "`X.iloc[[0]]` is a table of one row; `explain` takes a row as it is"
     raise DataError(f"X: expected a table, found {type(X).__name__}\nhint: {hint}")
+
+
+def _of_array(X: Any, names: list[str] | None) -> pa.Table:
+    if X.dtype.kind == "c":
+        raise DataError("X: Complex data not supported, expected text, numbers or booleans")
+    if names is None:
+        raise DataError("X: an array has no names of columns\nhint: pass a schema, whose features name them in their order")
+    # In the words that scikit-learn's checks look for.
+    if X.shape[1] == 0:
+        raise DataError(f"X: found an array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required by Recourse")
+    if X.shape[1] != len(names):
+        raise DataError(
+            f"X has {X.shape[1]} features, but Recourse is expecting {len(names)} features as input\n"
+            "hint: they are those of the schema in its order; other columns, such as an id, need a frame"
+        )
+    return pa.table({name: pa.array(X[:, column], from_pandas=True) for column, name in enumerate(names)})
 
 
 def read_row(row: Any) -> Frame:
@@ -141,6 +165,11 @@ def column(values: Any, name: str) -> pa.ChunkedArray:
         raise DataError(f"{name}: cannot be read as a column: {error}") from error
 
 
+def name_of(values: Any) -> str:
+    """The name of a column, such as a label."""
+    return str(getattr(values, "name", None) or "label")
+
+
 def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
     """The table with a column added or replaced."""
     values = column(values, name)
@@ -151,26 +180,33 @@ def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
     return table.append_column(name, values)
 
 
-def write(kind: str, table: pa.Table, columns: dict[str, str]) -> Any:
-    """Converts answers to the kind of frame that their table came as; `columns` maps our usual names to those in use."""
-    if kind == "pandas":
-        # Nullable types: pandas has no missing integers by default, and a column's type must not depend on the answers.
-        # Told as metadata, since casting columns one by one takes longer than all the rest of a row.
-        whole, truths = ("rank", "changes", "months"), ("has_margin", "optimal")
-        types = {**dict.fromkeys(whole, "Int64"), **dict.fromkeys(truths, "boolean")}
-        described = [
-            {"name": columns[name], "field_name": columns[name], "pandas_type": None, "numpy_type": dtype, "metadata": None}
-            for name, dtype in types.items()
-        ]
-        metadata = {"columns": described, "index_columns": [], "column_indexes": []}
-        table = table.replace_schema_metadata({"pandas": json.dumps(metadata)})
-    return write_plain(kind, table)
+def write(frame: Frame, lines: pa.Table, columns: dict[str, str], features: list[str], id: str | None) -> Any:
+    """Converts lines to the kind of frame that their people came as, with ids and features in the types of that frame.
+
+    `columns` maps our usual names to those in use; `id` is the column of row ids. A feature whose new values do not fit
+    the type that it came in, such as 300 in eight bits, has a wider one.
+    """
+    if frame.kind == "pandas":
+        return _pandas.write(frame.source, lines, columns, features, id)
+    if frame.kind == "polars":
+        written, types = write_plain("polars", lines), frame.source.schema
+        changed = [name for name in features if written.schema[name] != types[name]]
+        own = types.get(id) if id is not None else None
+        ids = [] if own is None else [polars_column(written[columns["id"]], own)]
+        return written.with_columns(*ids, *(polars_column(written[name], types[name]) for name in changed))
+    for name in features:
+        position = lines.schema.get_field_index(name)
+        column, data_type = lines.column(position), frame.table.schema.field(name).type
+        if column.type != data_type:
+            column = arrow_column(column, data_type)
+            lines = lines.set_column(position, pa.field(name, column.type), column)
+    return lines
 
 
 def write_plain(kind: str, table: pa.Table) -> Any:
     """Converts a table without changes."""
     if kind == "pandas":
-        return table.to_pandas(use_threads=table.num_rows > _ROWS_WORTH_THREADS)
+        return table.to_pandas()
     if kind == "polars":
         import polars
 

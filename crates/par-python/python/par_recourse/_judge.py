@@ -8,7 +8,7 @@ from typing import Any, Callable
 import pyarrow as pa
 
 from . import _frames
-from ._cells import cell
+from ._dtypes import arrow_column, pandas_column, polars_column
 from .errors import ClassifierError, DataError
 
 ROUNDING = 1e-6
@@ -60,13 +60,13 @@ class Layout:
             return self._polars(table)
         if self.kind == "numpy":
             return _matrix(table)
-        return pa.table({name: _arrow_column(table.column(name), self.types[name]) for name in self.names})
+        return pa.table({name: arrow_column(table.column(name), self.types[name]) for name in self.names})
 
     def _pandas(self, table: pa.Table) -> Any:
         import pandas
 
         frame = table.to_pandas()
-        columns: dict[str, Any] = {name: _pandas_column(frame[name], self.types[name]) for name in self.names}
+        columns: dict[str, Any] = {name: pandas_column(frame[name], self.types[name]) for name in self.names}
         for name, gap in self.gaps.items():
             column = columns[name]
             filled = [gap if missing else value for value, missing in zip(column, column.isna())]
@@ -79,7 +79,7 @@ class Layout:
         import polars
 
         frame: Any = polars.from_arrow(table)
-        return frame.with_columns(_polars_column(frame[name], self.types[name]) for name in self.names)
+        return frame.with_columns(polars_column(frame[name], self.types[name]) for name in self.names)
 
 
 def _selected(table: pa.Table, names: Any) -> pa.Table:
@@ -87,48 +87,6 @@ def _selected(table: pa.Table, names: Any) -> pa.Table:
         if name not in table.column_names:
             raise DataError(f"X: has no column `{name}`, which the classifier uses")
     return table.select(list(names))
-
-
-def _pandas_column(column: Any, dtype: Any) -> Any:
-    """The column with its type of the training table, if its cells fit that type."""
-    import pandas
-
-    if column.dtype == dtype:
-        return column
-    if isinstance(dtype, pandas.CategoricalDtype):
-        known = {cell(category): category for category in dtype.categories}
-        values = [known.get(cell(value)) for value in column.astype(object)]
-        return pandas.Series(pandas.Categorical(values, dtype=dtype), index=column.index)
-    types = pandas.api.types
-    if types.is_bool_dtype(dtype) and not types.is_numeric_dtype(column.dtype):
-        truths = {"true": True, "1": True, "false": False, "0": False}
-        column = pandas.Series([truths.get(cell(value).lower()) for value in column], index=column.index)
-    if types.is_integer_dtype(dtype) and types.is_float_dtype(column.dtype) and not (column.dropna() % 1 == 0).all():
-        return column
-    try:
-        return column.astype(dtype)
-    except (TypeError, ValueError):
-        return column
-
-
-def _polars_column(column: Any, dtype: Any) -> Any:
-    import polars
-
-    if column.dtype == dtype:
-        return column
-    if dtype.is_integer() and column.dtype.is_float() and not (column.drop_nulls() % 1 == 0).all():
-        return column
-    try:
-        return column.cast(dtype)
-    except polars.exceptions.PolarsError:
-        return column
-
-
-def _arrow_column(column: pa.ChunkedArray, data_type: pa.DataType) -> pa.ChunkedArray:
-    try:
-        return column.cast(data_type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return column
 
 
 def _matrix(table: pa.Table) -> Any:

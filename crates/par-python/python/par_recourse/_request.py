@@ -139,18 +139,23 @@ def answer_table(
     id: str | None,
     before: int = 0,
     parallel: bool = True,
+    changes: bool = False,
 ) -> pa.Table:
-    """The lines of all rows, in order; `before` is the number of earlier rows of the table."""
+    """The lines of all rows, in order; `before` is the number of earlier rows of the table. With `changes`, a column has
+    the changes of each."""
+
+    # One row is answered sooner than threads wake up; but only on threads a long search can be interrupted.
+    parallel = parallel and (rows.num_rows > 1 or request.method == "exact")
 
     def answer(some: pa.Table, threshold: float) -> pa.Table:
-        answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id)
+        answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id, changes=changes)
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
 
     threshold = model.threshold if request.threshold is None else request.threshold
-    settings = json.loads(model.config)["answers"]
-    margin = settings["margin"] if request.margin is None else request.margin
+    usual_margin, usual_order = model.usual_margin_and_order
+    margin = usual_margin if request.margin is None else request.margin
     sure = min(threshold + margin, (1 + threshold) / 2)
-    order = request.order or settings["order"]
+    order = request.order or usual_order
     return supplied.verified(answer, rows, model, request.count, threshold, sure, order)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 
@@ -38,7 +39,16 @@ class FileError(ParError, OSError):
 
 
 class NotFittedError(ParError, ValueError, AttributeError):
-    """An estimator was used before it was fitted."""
+    """An estimator was used before it was fitted. It is also scikit-learn's `NotFittedError`, where that is in use."""
+
+
+def not_fitted(message: str) -> NotFittedError:
+    """The exception for an estimator that is not fitted: scikit-learn's too, if that is in use."""
+    known = sys.modules.get("sklearn.exceptions")
+    if known is None:
+        return NotFittedError(message)
+    both = type("NotFittedError", (NotFittedError, known.NotFittedError), {"__module__": __name__})
+    return both(message)
 
 
 class RenamedColumnWarning(UserWarning):

@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 import warnings
-from typing import Any, Iterable, Literal, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, Sequence, overload
 
 import pyarrow as pa
 
@@ -14,10 +14,31 @@ from . import _files, _frames, _native
 from ._request import Effort, Limit, Method, Order, Request, answer_table, column_filter, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
-from .errors import ClassifierError, DataError, InvertedClassifierError, NotFittedError, SettingError
+from .errors import ClassifierError, DataError, InvertedClassifierError, SettingError, not_fitted
 from .evaluation import Evaluation
 from .explanation import Explanation
 from .progress import Listener, listener
+from .schema import Schema
+from .ways import Ways
+
+if TYPE_CHECKING:
+    import polars
+    from typing_extensions import Unpack
+
+    from ._types import (
+        Array,
+        ArrowArray,
+        ArrowStream,
+        ArrowTable,
+        Column,
+        FrameT,
+        LazyFrame,
+        Numbers,
+        Options,
+        Row,
+        Rows,
+        Table,
+    )
 
 
 class Recourse:
@@ -25,12 +46,13 @@ class Recourse:
 
     An estimator with the conventions of scikit-learn: settings are parameters of the constructor, `fit` learns from a
     table, and learned attributes end in an underscore. Tables may be of pandas, polars or pyarrow, or anything with
-    the Arrow C interface; answers have the same kind.
+    the Arrow C interface; answers have the same kind. Columns of numpy arrays are named by the features of the schema;
+    their answers are tables of pyarrow, as are those of dicts and lists.
 
     Parameters
     ----------
     schema:
-        The meaning of the columns and what people can change: a TOML file, its text, or a dict. By default it is drafted
+        The meaning of the columns and what people can change: a `Schema`, a TOML file, its text, or a dict. By default it is drafted
         from the table, with a warning: only what a person plausibly can change does, and what a table does not say stays.
     classifier:
         An external classifier: an ONNX file (a path or its bytes), a scikit-learn estimator or Pipeline on raw columns,
@@ -70,14 +92,16 @@ class Recourse:
     >>> from par_recourse import Recourse, datasets
     >>> german = datasets.german_credit()
     >>> recourse = Recourse(german.schema, config={"generator": {"steps": 20}}).fit(german.X, german.y)
-    >>> ways = recourse.recourse(german.X.slice(0, 10), lock=["Duration"])
-    >>> set(ways.column("status").to_pylist()) <= {"accepted", "found", "not_found"}
+    >>> ways = recourse.ways(german.X.slice(0, 10), lock=["Duration"])
+    >>> set(ways.frame.column("status").to_pylist()) <= {"accepted", "found", "not_found"}
     True
+    >>> ways.changes().column_names
+    ['id', 'rank', 'feature', 'from', 'to', 'effort', 'time', 'follows']
     """
 
     def __init__(
         self,
-        schema: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        schema: Schema | str | os.PathLike[str] | Mapping[str, Any] | None = None,
         *,
         classifier: Any = None,
         inputs: str | os.PathLike[str] | None = None,
@@ -128,7 +152,7 @@ class Recourse:
 
     def __repr__(self) -> str:
         parameters = inspect.signature(type(self).__init__).parameters
-        changed = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not parameters[name].default)
+        changed = (f"{name}={value!r}".partition("\n")[0] for name, value in self.get_params().items() if value is not parameters[name].default)
         return f"Recourse({', '.join(part if len(part) < 80 else part[:77] + '...' for part in changed)})"
 
     def __sklearn_tags__(self) -> Any:
@@ -150,13 +174,19 @@ class Recourse:
 
     # -- fitting
 
-    def fit(self, X: Any, y: Any = None) -> Recourse:
+    def fit(self, X: Table, y: Column | None = None, **unsupported: object) -> Recourse:
         """Fits a model to a table. `y` holds the label, unless a column of `X` does.
 
-        Ctrl-C stops it.
+        Ctrl-C stops it. All rows count alike: `sample_weight` is refused, since likelihoods are learned by counting rows.
+
+        Raises
+        ------
+        SettingError
+            When it is passed anything else, such as `sample_weight`.
         """
-        X = X.collect() if type(X).__name__ == "LazyFrame" else X
-        schema, facts, table = self._described(_frames.read(X).table, y)
+        _refuse(unsupported)
+        X = _frames.collected(X)
+        schema, facts, table = self._described(X, y)
         label = facts["label"]["column"] if facts["label"] else None
         # A stream can be read only once.
         rows = table if _frames.kind_of(X) == "pyarrow" else X
@@ -213,29 +243,29 @@ class Recourse:
         finally:
             end()
 
-    def _described(self, table: pa.Table, y: Any) -> tuple[str, dict[str, Any], pa.Table]:
+    def _described(self, X: Any, y: Any) -> tuple[str, dict[str, Any], pa.Table]:
         """The schema, its facts, and the table with its label."""
         if self.schema is not None:
             schema = _files.toml(self.schema)
             facts = json.loads(_native.schema_facts(schema))
+            table = _frames.read(X, [feature["name"] for feature in facts["features"]]).table
             if y is not None:
                 if facts["label"] is None:
                     raise SettingError("y: the schema names no label\nhint: name the column of y in `[label]`")
                 table = _frames.with_column(table, facts["label"]["column"], y)
             return schema, facts, table
+        table, name = _frames.read(X).table, None
         if y is not None:
-            name = str(getattr(y, "name", None) or "label")
+            name = _frames.name_of(y)
             table = _frames.with_column(table, name, y)
-            schema = _native.draft_schema(table, name)
-        else:
-            schema = _native.draft_schema(table)
+        schema, _ = _native.draft_schema(table, name)
         facts = json.loads(_native.schema_facts(schema))
         favourable = self._favourable(facts) or []
         accepted = ", ".join(f"`{name}`" for name in favourable) + (" counts" if len(favourable) == 1 else " count")
         free = ", ".join(feature["name"] for feature in facts["features"] if not feature["immutable"]) or "nothing"
         warnings.warn(
             f"no schema, so one was drafted: {accepted} as accepted, and a person can change {free}\n"
-            "hint: see `draft_schema`",
+            "hint: see `Schema.draft`",
             stacklevel=3,
         )
         return schema, facts, table
@@ -277,14 +307,45 @@ class Recourse:
         self._goal = facts["label"]["goal"] if facts["label"] else None
         self.threshold_ = model.threshold
         self.card_ = json.loads(model.card)
-        self.feature_names_in_ = model.features
         self.columns_ = dict(model.columns)
         self._names_told = False
-        self.n_features_in_ = len(self.feature_names_in_)
+        self._features = model.features
+        self.n_features_in_ = len(self._features)
         self._supplied = supplied.after_fit()
         self._labels = list(labels)
 
     # -- answering
+
+    @overload
+    def ways(self, X: LazyFrame, **options: Unpack[Options]) -> Ways[polars.DataFrame]: ...
+    @overload
+    def ways(self, X: Rows, **options: Unpack[Options]) -> Ways[ArrowTable]: ...
+    @overload
+    def ways(self, X: FrameT, **options: Unpack[Options]) -> Ways[FrameT]: ...
+    @overload
+    def ways(self, X: ArrowStream | ArrowArray, **options: Unpack[Options]) -> Ways[ArrowTable]: ...
+
+    def ways(self, X: Any, **options: Unpack[Options]) -> Ways[Any]:
+        """Ways for all rows of a table, and what changes in each.
+
+        `Ways.frame` is what `recourse` returns for the same parameters, `Ways.changes` has a line for every change.
+        """
+        model = self._fitted()
+        self._warn_of_renamed(model)
+        asked: dict[str, Any] = dict(options)
+        frame, named = self._people(X, asked.pop("id", None))
+        request = Request(**asked)
+        lines = answer_table(model, self._supplied, request, frame.table, id=self._sent(frame, named), changes=True)
+        return Ways(frame, lines, self.columns_, self._features, named)
+
+    @overload
+    def recourse(self, X: LazyFrame, **options: Unpack[Options]) -> polars.DataFrame: ...
+    @overload
+    def recourse(self, X: Rows, **options: Unpack[Options]) -> ArrowTable: ...
+    @overload
+    def recourse(self, X: FrameT, **options: Unpack[Options]) -> FrameT: ...
+    @overload
+    def recourse(self, X: ArrowStream | ArrowArray, **options: Unpack[Options]) -> ArrowTable: ...
 
     def recourse(
         self,
@@ -359,23 +420,37 @@ class Recourse:
             The column of row ids; by default the schema's, or the index of a pandas frame. Without one, rows are
             counted from 0.
         """
-        model = self._fitted()
-        if not self._names_told:
-            warn_of_renamed(model, stacklevel=2)
-            self._names_told = True
+        self._warn_of_renamed(self._fitted())
         request = Request(
             count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline
         )
         return self._lines(X, request, id)
 
+    def _warn_of_renamed(self, model: _native.Model) -> None:
+        if not self._names_told:
+            warn_of_renamed(model, stacklevel=3)
+            self._names_told = True
+
     def _lines(self, X: Any, request: Request, id: str | None = None) -> Any:
-        frame = self._read(X, id, index=True)
-        lines = answer_table(self._fitted(), self._supplied, request, frame.table, id=self._named(frame, id))
-        return _frames.write(frame.kind, lines, self.columns_)
+        frame, named = self._people(X, id)
+        lines = answer_table(self._fitted(), self._supplied, request, frame.table, id=self._sent(frame, named))
+        return _frames.write(frame, lines, self.columns_, self._features, named)
+
+    def _people(self, X: Any, id: str | None) -> tuple[_frames.Frame, str | None]:
+        """The columns of a table that are used, and the one of row ids."""
+        frame = self._read(X, id)
+        columns = frame.columns()
+        if id is not None and id not in columns:
+            raise SettingError(f"X: no column `{id}` for `id`")
+        return frame, id if id is not None else self._id if self._id in columns else None
+
+    def _sent(self, frame: _frames.Frame, named: str | None) -> str | None:
+        """The column of row ids that lines have; those of pandas are taken from its frame, where they keep their type."""
+        return None if frame.kind == "pandas" else named
 
     def explain(
         self,
-        row: Any,
+        row: Row,
         *,
         count: int = 1,
         lock: str | Iterable[str] = (),
@@ -406,9 +481,13 @@ class Recourse:
             count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline, auditor
         )
         batch = frame.table.combine_chunks().to_batches()[0]
-        return Explanation(*model.explain(batch, request.json(), id=self._named(frame, id)))
+        named = self._named(frame, id)
+        answer = model.explain(batch, request.json(), id=named)
+        named = named if named is not None or self._id not in batch.schema.names else self._id
+        types = {name: batch.schema.field(name).type for name in self._features}
+        return Explanation(*answer, id=0 if named is None else batch.column(named)[0].as_py(), types=types)
 
-    def evaluate(self, X: Any, y: Any = None, judge: bool = False) -> Evaluation:
+    def evaluate(self, X: Table, y: Column | None = None, judge: bool = False) -> Evaluation:
         """The measures of the answers to the denied people of a table, for every method. With `y`, also the share of rows
         that are classified correctly.
 
@@ -426,12 +505,18 @@ class Recourse:
     # -- the classifier's decisions
 
     @property
-    def classes_(self) -> Any:
+    def feature_names_in_(self) -> Array:
+        """The names of the features, in the order of the schema: an array of text, as scikit-learn has it."""
+        self._fitted()
+        return _numpy().array(self._features, dtype=object)
+
+    @property
+    def classes_(self) -> Array:
         """The two classes, in sorted order; the columns of `predict_proba`. Several accepted classes are one, with their
         names joined by commas, and so are several denied ones."""
         return _numpy().array(self._classes()[0])
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Table) -> Numbers:
         """The probabilities of the classes, a line for every row.
 
         Raises
@@ -439,13 +524,14 @@ class Recourse:
         SettingError
             When the label is a number: see `predict`.
         """
+        self._fitted()
         if self._goal is not None:
             raise SettingError("predict_proba: the label is a number\nhint: `predict` gives the predicted numbers")
         accepted = self._probability(self._read(X).table)
         columns = [1 - accepted, accepted]
         return _numpy().column_stack(columns if self._classes()[1] == 1 else columns[::-1])
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Table) -> Array:
         """The class of every row; the predicted number if the label is one."""
         said = self._probability(self._read(X).table)
         if self._goal is not None:
@@ -453,7 +539,7 @@ class Recourse:
         accepted = said >= self.threshold_
         return self.classes_[(accepted == (self._classes()[1] == 1)).astype(int)]
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Table, y: Column) -> float:
         """The share of rows that are classified correctly; R² of the predicted numbers if the label is one."""
         table = self._read(X).table
         if self._goal is None:
@@ -463,14 +549,14 @@ class Recourse:
         left = ((self._probability(table) - numbers) ** 2).sum()
         return float(1 - left / ((numbers - numbers.mean()) ** 2).sum())
 
-    def log_likelihood(self, X: Any) -> Any:
+    def log_likelihood(self, X: Table) -> Numbers:
         """log p⁺ of every row, in nats: how likely it is among accepted people. Unknown values are summed out."""
         return _array(self._fitted().log_likelihood(self._read(X).table))
 
     def _read(self, X: Any, id: str | None = None, index: bool = False) -> _frames.Frame:
         """The columns of a table that are used."""
         self._fitted()
-        return _frames.read(X, self.feature_names_in_, column_filter(self.feature_names_in_, self._id, id), index)
+        return _frames.read(X, self._features, column_filter(self._features, self._id, id), index)
 
     def _classes(self) -> tuple[list[Any], int]:
         """The classes in the type of `y`, sorted, and the position of the accepted one."""
@@ -553,7 +639,7 @@ class Recourse:
 
     def _fitted(self) -> _native.Model:
         if not hasattr(self, "model_"):
-            raise NotFittedError("this Recourse is not fitted yet\nhint: call `fit` with a table, or `Recourse.load` a file")
+            raise not_fitted("this Recourse is not fitted yet\nhint: call `fit` with a table, or `Recourse.load` a file")
         return self.model_
 
     def _named(self, frame: _frames.Frame, id: str | None) -> str | None:
@@ -563,13 +649,19 @@ class Recourse:
         return None if self._id in frame.table.column_names else frame.index
 
 
-def draft_schema(X: Any, y: Any = None) -> str:
-    """Drafts the schema of a table as TOML, for you to correct: above all what is undecided, and so stays as it is."""
-    table = _frames.read(X).table
-    if y is None:
-        return _native.draft_schema(table)
-    name = str(getattr(y, "name", None) or "label")
-    return _native.draft_schema(_frames.with_column(table, name, y), name)
+def draft_schema(X: Table, y: Column | None = None) -> str:
+    """The text of `Schema.draft(X, y)`."""
+    return Schema.draft(X, y).to_toml()
+
+
+def _refuse(unsupported: Mapping[str, object]) -> None:
+    if "sample_weight" in unsupported:
+        raise SettingError(
+            "fit: `sample_weight` cannot be honoured: likelihoods are learned by counting rows\n"
+            "hint: repeat rows by whole weights, or pass a `classifier` that was fitted with weights"
+        )
+    for name in unsupported:
+        raise SettingError(f"fit: there is no argument `{name}`, expected `X` and `y`")
 
 
 def _array(numbers: pa.RecordBatch) -> Any:

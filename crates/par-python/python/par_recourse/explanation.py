@@ -6,9 +6,15 @@ import json
 import os
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Mapping, Union
 
+import pyarrow as pa
+
+from ._cells import from_cell
 from .errors import SettingError
+
+Value = Union[str, int, float, bool, None]
+"""The value of a feature, in the type that its column came in; `None` if it is missing."""
 
 
 @dataclass(frozen=True)
@@ -16,10 +22,10 @@ class Change:
     """One feature of a way that changes."""
 
     feature: str
-    from_: str
-    """The old value, as the table writes it."""
-    to: str
-    """The new value, as the table writes it."""
+    from_: Value
+    """The old value."""
+    to: Value
+    """The new value."""
     lowest: float | None
     """The lowest number that suffices, if an interval does."""
     highest: float | None
@@ -82,8 +88,8 @@ class Way:
     best_at: tuple[str, ...]
     """What it is best at among all ways and the frontier: `least_effort`, `fewest_changes`, `most_common`, `surest`,
     `soonest`."""
-    row: dict[str, str]
-    """Its cells, as the table writes them."""
+    row: dict[str, Value]
+    """Its values."""
 
 
 @dataclass(frozen=True)
@@ -104,18 +110,20 @@ class Point:
 class Explanation:
     """One person and the answer. In a notebook it shows the changes and the frontier.
 
-    `str()` of it is the text that `par explain` prints.
+    `str()` of it is the text that `par explain` prints. Values have the types of the row: a whole number is an `int`.
     """
 
-    def __init__(self, answer: str, text: str, svg: str | None) -> None:
+    def __init__(self, answer: str, text: str, svg: str | None, id: object, types: Mapping[str, pa.DataType]) -> None:
         self._answer: dict[str, Any] = json.loads(answer)
         self._text = text
         self._svg = svg
+        self._id = id
+        self._types = types
 
     @property
-    def id(self) -> str:
-        """The person's id in the table."""
-        return self._answer["id"]
+    def id(self) -> object:
+        """The person's id in the table, or the row's number."""
+        return self._id
 
     @property
     def status(self) -> str:
@@ -142,7 +150,7 @@ class Explanation:
     def unusual(self) -> list[Way] | None:
         """For an auditor: accepted rows that are rarer than `min_percentile` allows; `None` without `auditor`."""
         ways = self._answer["unusual"]
-        return None if ways is None else [_way(way) for way in ways]
+        return None if ways is None else [self._way(way) for way in ways]
 
     @property
     def broken_policies(self) -> list[str]:
@@ -176,14 +184,14 @@ class Explanation:
         return self._answer["score_words"]
 
     @property
-    def row(self) -> dict[str, str]:
-        """The person's cells, as the table writes them."""
-        return self._answer["row"]
+    def row(self) -> dict[str, Value]:
+        """The person's values."""
+        return self._values(self._answer["row"])
 
     @property
     def ways(self) -> list[Way]:
         """The ways, in the requested order."""
-        return [_way(way) for way in self._answer["ways"]]
+        return [self._way(way) for way in self._answer["ways"]]
 
     @property
     def frontier(self) -> list[Point]:
@@ -208,7 +216,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         unverified = ", by a surrogate of the classifier (unverified)" if "unverified" in self.status else ""
         parts = [
-            f"<p><b>{escape(self.id)}</b>: {'accepted' if 'accepted' in self.status else 'denied'}, "
+            f"<p><b>{escape(str(self.id))}</b>: {'accepted' if 'accepted' in self.status else 'denied'}, "
             f"{escape(self.score_words)}{unverified}</p>"
         ]
         for sentence in [*(f"not met: {policy}" for policy in self.broken_policies), *self.if_known]:
@@ -235,6 +243,26 @@ class Explanation:
             parts.append(plot._repr_html_())
         return "".join(parts)
 
+    def _values(self, cells: Mapping[str, str]) -> dict[str, Value]:
+        return {name: from_cell(text, self._types[name]) for name, text in cells.items()}
+
+    def _change(self, fields: Mapping[str, Any]) -> Change:
+        names = ("feature", "sentence", "effort", "months", "alone", "harm", "counter_offer")
+        data_type = self._types[fields["feature"]]
+        return Change(
+            from_=from_cell(fields["from"], data_type),
+            to=from_cell(fields["to"], data_type),
+            lowest=fields.get("lowest"),
+            highest=fields.get("highest"),
+            least=fields.get("least"),
+            **{name: fields[name] for name in names},
+        )
+
+    def _way(self, way: Mapping[str, Any]) -> Way:
+        changes, consequences = (tuple(map(self._change, way[name])) for name in ("changes", "consequences"))
+        own = {"changes": changes, "consequences": consequences, "best_at": tuple(way["best_at"])}
+        return Way(**{**way, **own, "row": self._values(way["row"])})
+
     def _virtues(self, way: Way) -> str:
         """What a way is best at, if there is another to compare it with."""
         if len(self.ways) == 1 and len(self.frontier) <= 1 or not way.best_at:
@@ -260,24 +288,6 @@ def _cells(change: Change, before: str = "") -> str:
     old, _, new = sentence.partition(" → ")
     harm = " (a change for the worse)" if change.harm else ""
     return "".join(f"<td>{escape(cell)}</td>" for cell in (f"{before}{change.feature}", old, f"{new}{harm}"))
-
-
-def _change(fields: dict[str, Any]) -> Change:
-    names = ("sentence", "effort", "months", "alone", "harm", "counter_offer")
-    return Change(
-        feature=fields["feature"],
-        from_=fields["from"],
-        to=fields["to"],
-        lowest=fields.get("lowest"),
-        highest=fields.get("highest"),
-        least=fields.get("least"),
-        **{name: fields[name] for name in names},
-    )
-
-
-def _way(way: dict[str, Any]) -> Way:
-    changes, consequences = (tuple(map(_change, way[name])) for name in ("changes", "consequences"))
-    return Way(**{**way, "changes": changes, "consequences": consequences, "best_at": tuple(way["best_at"])})
 
 
 class Plot:

@@ -16,4 +16,4 @@ def ways(recourse: Recourse, rows: Any, request: Request, what: str) -> Any:
     if len(wrong) > 0:
         raise DataError(f"{what}: row {wrong[columns['id']].iloc[0]}: {wrong[columns['reason']].iloc[0]}")
     lines = lines[lines[columns["rank"]].notna()]
-    return lines[recourse.feature_names_in_].set_axis(lines[columns["id"]].to_numpy(), axis=0)
+    return lines[recourse.model_.features].set_axis(lines[columns["id"]].to_numpy(), axis=0)

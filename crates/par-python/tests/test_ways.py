@@ -1,0 +1,138 @@
+"""What changes in the ways of a table."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import QUICK
+
+from par_recourse import Recourse
+
+COLUMNS = ["id", "rank", "feature", "from", "to", "effort", "time", "follows"]
+
+
+def test_every_change_has_a_line(fitted, german):
+    X = german.X.to_pandas().set_index("id", drop=False)
+    ways = fitted.ways(X, count=2)
+    changes, frame = ways.changes(), ways.frame
+    pd.testing.assert_frame_equal(frame, fitted.recourse(X, count=2))
+    assert list(changes.columns) == COLUMNS and len(changes) == frame["changes"].sum() > 200
+    assert len(ways) == frame["rank"].notna().sum()
+    found = frame[frame["rank"].notna()].set_index(["id", "rank"])
+    for (id, rank), some in changes.groupby(["id", "rank"]):
+        way = found.loc[(id, rank)]
+        moved = [name for name in fitted.feature_names_in_ if way[name] != X.loc[id, name]]
+        assert some["feature"].tolist() == moved
+        assert some["from"].tolist() == [X.loc[id, name] for name in moved]
+        assert some["to"].tolist() == [way[name] for name in moved]
+        assert some["effort"].sum() == pytest.approx(way["effort"]) and some["time"].max() == way["months"]
+
+
+def test_values_have_the_types_of_the_frame(fitted, german):
+    changes = fitted.ways(german.X.to_pandas()).changes()
+    amount = changes[changes["feature"] == "Credit amount"].iloc[0]
+    assert type(amount["from"]) is int and type(amount["to"]) is int
+    assert changes["id"].dtype == "int64" and changes["time"].dtype == "int64" and changes["follows"].dtype == "bool"
+    text = fitted.ways(german.X).changes()
+    assert text.schema.field("from").type == pa.string() and text.column_names == COLUMNS
+    assert text.column("from").to_pylist() == [str(value) for value in changes["from"]]
+    same = fitted.ways(pl.from_arrow(german.X)).changes()
+    assert isinstance(same, pl.DataFrame) and same["to"].to_list() == text.column("to").to_pylist()
+
+
+def test_consequences_are_marked():
+    features = [
+        {"name": "debt", "kind": "continuous", "change": "decrease", "takes": "2 years"},
+        {"name": "income", "kind": "continuous", "change": "never"},
+        {"name": "share", "kind": "continuous", "change": "follows"},
+        {"name": "age", "kind": "discrete", "unit": "years", "change": "with-time"},
+    ]
+    relation = [{"ratio": ["debt", "income"], "gives": "share"}]
+    label = {"column": "ok", "classes": ["0", "1"], "favourable": "1"}
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"debt": random.integers(1, 40, 400), "income": random.choice([10.0, 20.0], 400)})
+    X["share"], X["age"] = X["debt"] / X["income"], random.integers(20, 60, 400)
+    y = (X["share"] < 1).astype(int)
+    schema = {"version": 2, "label": label, "feature": features, "relation": relation}
+    recourse = Recourse(schema, config=QUICK).fit(X, y)
+    changes = recourse.ways(X).changes()
+    follows = changes.groupby("feature")["follows"].unique().map(list).to_dict()
+    assert follows["debt"] == [False] and follows["share"] == [True] and follows["age"] == [True]
+    share = changes[changes["feature"] == "share"].iloc[0]
+    assert share["effort"] == 0 and share["to"] < share["from"]
+
+
+def test_ways_that_the_classifier_denies_have_no_changes(german):
+    def decide(frame):
+        return 0.9 * (frame["Duration"] < 12) * (frame["Credit amount"] < 2500) + 0.05
+
+    X = german.X.to_pandas().head(150)
+    recourse = Recourse(german.schema, classifier=decide, config=QUICK).fit(german.X.to_pandas(), german.y.to_pandas())
+    ways = recourse.ways(X)
+    frame, changes = ways.frame, ways.changes()
+    assert set(changes["id"]) == set(frame[frame["status"] == "found"]["id"])
+    assert len(changes) >= frame["changes"].sum()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 40])
+def test_types_come_back_as_they_went_in(fitted, german, rows):
+    X = german.X.to_pandas().iloc[:rows]
+    texts = [name for name in fitted.feature_names_in_ if X[name].dtype == "str"]
+    numbers = [name for name in fitted.feature_names_in_ if name not in texts]
+    plain = fitted.recourse(X)
+    for type_of_text, type_of_number in [
+        ("category", "int16"),
+        ("string", "Int64"),
+        (object, "float32"),
+        ("string[pyarrow]", "int32[pyarrow]"),
+    ]:
+        typed = X.astype({**dict.fromkeys(texts, type_of_text), **dict.fromkeys(numbers, type_of_number)})
+        lines = fitted.recourse(typed)
+        for name in fitted.feature_names_in_:
+            if type_of_text == "category" and name in texts:
+                assert lines[name].cat.categories[: len(typed[name].cat.categories)].equals(typed[name].cat.categories)
+            else:
+                assert lines[name].dtype == typed[name].dtype, name
+            assert lines[name].astype(object).tolist() == plain[name].tolist()
+    casted = pl.from_pandas(X).with_columns(pl.col(numbers).cast(pl.Int32), pl.col(texts).cast(pl.Categorical))
+    assert fitted.recourse(casted).select(fitted.feature_names_in_).schema == casted.select(fitted.feature_names_in_).schema
+
+
+def test_numbers_that_do_not_fit_have_a_wider_type():
+    X = pd.DataFrame({"points": np.arange(400), "kind": ["a", "b"] * 200})
+    features = [{"name": "points", "kind": "discrete", "change": "free"}, {"name": "kind", "kind": "nominal", "change": "never"}]
+    label = {"column": "ok", "classes": ["0", "1"], "favourable": "1"}
+    recourse = Recourse({"version": 2, "label": label, "feature": features}, config=QUICK).fit(X, (X["points"] >= 300).astype(int))
+    low = X.head(100).astype({"points": "int8"})
+    assert recourse.recourse(low)["points"].min() >= 200 and recourse.recourse(low)["points"].dtype == "int64"
+    assert recourse.recourse(low, lock=["points"])["points"].dtype == "int8"
+    arrow, frame = pa.Table.from_pandas(low, preserve_index=False), pl.from_pandas(low)
+    assert recourse.recourse(arrow).schema.field("points").type == pa.int64()
+    assert recourse.recourse(frame).schema["points"] == pl.Int64
+
+
+def test_an_index_names_rows_in_its_own_type(german):
+    schema = german.schema.replace('id = "id"', "")
+    X = german.X.to_pandas().drop(columns="id")
+    recourse = Recourse(schema, config=QUICK).fit(X, german.y)
+    some = X.head(3)
+    for index in [
+        pd.date_range("2026-01-01", periods=3, tz="Europe/Vienna"),
+        pd.CategoricalIndex(["a", "b", "c"]),
+        pd.Index([1, None, 3], dtype="Int64"),
+        pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]),
+        pd.Index([1, "a", 2.5], dtype=object),
+    ]:
+        ids = recourse.recourse(some.set_axis(index, axis=0))["id"]
+        assert ids.tolist() == index.tolist()
+        assert isinstance(index, pd.MultiIndex) or ids.dtype == index.dtype
+
+
+def test_a_notebook_shows_the_changes(fitted, german):
+    ways = fitted.ways(german.X.to_pandas().head(100))
+    assert repr(ways).startswith(f"<Ways: {len(ways)} for 100 rows: ")
+    html = ways._repr_html_()
+    assert html.count("<tr>") == 21 and "more changes" in html and "<th>from</th>" in html
+    assert repr(fitted.ways(german.X.slice(0, 0))) == "<Ways: 0 for no rows>"
+    assert fitted.ways(german.X.slice(0, 0)).changes().num_rows == 0
