@@ -14,6 +14,7 @@ from . import _native
 from ._cells import cell, names, number, whole
 from .classifier import Supplied
 from .errors import RenamedColumnWarning, SettingError
+from .progress import Listener
 
 Method = Literal["generate", "refine", "exact"]
 Order = Literal["balanced", "likelihood"]
@@ -140,6 +141,7 @@ def answer_table(
     before: int = 0,
     parallel: bool = True,
     changes: bool = False,
+    progress: Listener | None = None,
 ) -> pa.Table:
     """The lines of all rows, in order; `before` is the number of earlier rows of the table. With `changes`, a column has
     the changes of each."""
@@ -149,7 +151,7 @@ def answer_table(
 
     def answer(some: pa.Table, threshold: float) -> pa.Table:
         answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id, changes=changes)
-        return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
+        return pa.Table.from_batches(_batches(answers, some, before, parallel, progress), answers.schema)
 
     threshold = model.threshold if request.threshold is None else request.threshold
     usual_margin, usual_order = model.usual_margin_and_order
@@ -166,7 +168,16 @@ def warn_of_renamed(model: _native.Model, stacklevel: int) -> None:
         warnings.warn(message, RenamedColumnWarning, stacklevel=stacklevel + 1)
 
 
-def _batches(answers: _native.Answers, rows: pa.Table, before: int, parallel: bool) -> Iterator[pa.RecordBatch]:
+def _batches(
+    answers: _native.Answers, rows: pa.Table, before: int, parallel: bool, progress: Listener | None
+) -> Iterator[pa.RecordBatch]:
+    done = 0
     for batch in rows.to_batches(max_chunksize=ROWS_AT_ONCE):
-        yield answers.answer(batch, before, parallel=parallel)
-        before += batch.num_rows
+        report = None if progress is None else _shifted(progress, done, rows.num_rows)
+        yield answers.answer(batch, before + done, parallel=parallel, progress=report)
+        done += batch.num_rows
+
+
+def _shifted(progress: Listener, before: int, of: int) -> Listener:
+    """A listener of one batch, for one of the table."""
+    return lambda stage, done, _: progress(stage, before + done, of)
