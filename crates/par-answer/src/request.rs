@@ -197,7 +197,7 @@ pub struct Problem {
 /// What the lowest percentile is, in words.
 const MIN_PERCENTILE: &str = "a number from 0 to 1";
 /// What the share of versions that must accept is, in words.
-const ROBUST: &str = "true, or a share above 0 and at most 1";
+const ROBUST: &str = "true, false, or a share above 0 and at most 1";
 /// What is expected instead, where a model has no other versions of its classifier.
 const NO_VERSIONS: &str =
     "nothing: the model has no other versions of its classifier; `par fit --versions 8` trains some";

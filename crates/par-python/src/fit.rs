@@ -20,9 +20,9 @@ use crate::threads::{self, Caller};
 ///
 /// `schema` is TOML; `file` is the name and text of a TOML file of settings, `settings` further ones as JSON;
 /// `classifier` is an ONNX file and the TOML of its inputs; `scores` is the column of scores that a surrogate is fitted
-/// to. `progress` is called with `(stage, done, of)`.
+/// to; `also` are other versions of the classifier: for each its name, an ONNX file and the TOML of its inputs. `progress` is called with `(stage, done, of)`.
 #[pyfunction]
-#[pyo3(signature = (table, schema, *, preset=None, file=None, settings=None, classifier=None, scores=None, progress=None))]
+#[pyo3(signature = (table, schema, *, preset=None, file=None, settings=None, classifier=None, scores=None, also=Vec::new(), progress=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -33,6 +33,7 @@ pub(crate) fn fit(
     settings: Option<&str>,
     classifier: Option<(Vec<u8>, String)>,
     scores: Option<&str>,
+    also: Vec<(String, Vec<u8>, String)>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
     let schema = read_schema(schema)?;
@@ -42,6 +43,10 @@ pub(crate) fn fit(
     let mut builder = ModelBuilder::new(schema, config);
     if let Some((file, inputs)) = classifier {
         builder = builder.with_classifier(file, Inputs::parse(&inputs).map_err(errors::classifier)?);
+    }
+    for (name, file, inputs) in also {
+        let inputs = Inputs::parse(&inputs).map_err(errors::classifier)?;
+        builder = builder.with_version(&name, file, inputs, None);
     }
     if let Some(name) = scores {
         let position = arrow.index_of(name).map_err(|error| errors::setting(&error.to_string()))?;

@@ -11,6 +11,7 @@ use arrow_array::{
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema as ArrowSchema, SchemaRef};
 use arrow_select::take::take;
+use par_answer::Accepting;
 use par_answer::table::RowAnswer;
 use par_answer::write::{self, Line};
 use par_data::schema::same_numbers;
@@ -30,7 +31,7 @@ enum FactColumn {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, FactColumn); 18] = [
+const FACTS: [(&str, FactColumn); 20] = [
     ("rank", FactColumn::Count(|line| line.rank)),
     ("status", FactColumn::Text(|line| Some(line.row.status().to_string()))),
     ("reason", FactColumn::Text(|line| line.reason.clone())),
@@ -45,6 +46,11 @@ const FACTS: [(&str, FactColumn); 18] = [
     ("effort", FactColumn::Number(|line| line.way.map(|way| way.effort))),
     ("months", FactColumn::Count(|line| line.way.map(|way| way.months as usize))),
     ("has_margin", FactColumn::Truth(|line| line.way.map(|way| way.has_margin))),
+    (
+        "accepting",
+        FactColumn::Number(|line| line.way.and_then(|way| way.accepting).map(Accepting::share)),
+    ),
+    ("certified", FactColumn::Number(|line| line.way.and_then(|way| way.certified))),
     ("similarity", FactColumn::Number(|line| line.way.map(|way| way.similarity))),
     ("method", FactColumn::Text(|line| line.way.map(|way| way.method.name().to_string()))),
     ("solves", FactColumn::Text(|line| line.way.map(|way| way.solves.name().to_string()))),

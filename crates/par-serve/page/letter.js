@@ -25,7 +25,7 @@ export function writeLetter(schema, person) {
     person.locks.has(feature.name)
       ? `${feature.name} stays as it is`
       : `${feature.name} may become ${limitWords(feature, person.limits.get(feature.name))}`;
-  const { budget, within, maxEffort, noHarm } = person.wishes;
+  const { budget, within, maxEffort, noHarm, lasting, slack } = person.wishes;
   const asked = [
     ...held.map(words),
     ...[...person.efforts].map(([name, word]) => `${name} is ${word} to change`),
@@ -33,6 +33,8 @@ export function writeLetter(schema, person) {
     within !== null && `within ${within}`,
     maxEffort !== null && `an effort of at most ${maxEffort}`,
     noHarm && schema.features.some((feature) => feature.improves) && "nothing gets worse",
+    lasting && "a way should last when the model is retrained",
+    slack && "one change may fall a step short",
   ].filter(Boolean);
   byId("letter").replaceChildren(
     element("h2", {}, "The person"),

@@ -295,7 +295,13 @@ export class OnePerson {
   /** Lifts obstacles, and allows so many changes if a number is given. */
   lift(obstacles, changes = this.person.wishes.budget) {
     const { person } = this;
-    const lifted = { max_effort: { maxEffort: null }, within: { within: null }, no_harm: { noHarm: false } };
+    const lifted = {
+      max_effort: { maxEffort: null },
+      within: { within: null },
+      no_harm: { noHarm: false },
+      robust: { lasting: false },
+      slack: { slack: false },
+    };
     person.wishes = { ...person.wishes, budget: changes };
     for (const { kind, feature } of obstacles) {
       if (feature !== null) person.release(feature);

@@ -4,14 +4,23 @@
 export const NO_NUMBER = "no number";
 
 /** What every way has to keep, unless the user says otherwise. */
-export const usualWishes = () => ({ budget: null, within: null, maxEffort: null, noHarm: true });
+export const usualWishes = () => ({
+  budget: null,
+  within: null,
+  maxEffort: null,
+  noHarm: true,
+  lasting: false,
+  slack: false,
+});
 
 /** The wishes as options of a request. */
-export const wishOptions = ({ budget, within, maxEffort, noHarm }) => ({
+export const wishOptions = ({ budget, within, maxEffort, noHarm, lasting, slack }) => ({
   budget,
   within,
   max_effort: maxEffort,
   no_harm: noHarm,
+  robust: lasting,
+  slack,
 });
 
 export class Person {
@@ -52,7 +61,7 @@ export class Person {
         : limit && !values;
       if (fits) this.limits.set(name, limit);
     }
-    this.wishes = earlier.wishes;
+    this.wishes = { ...earlier.wishes, lasting: earlier.wishes.lasting && this.schema.versions > 0 };
   }
 
   /** Lets a feature change again, to any value. */

@@ -13,6 +13,7 @@ const VIRTUES = {
   surest: "surest",
   most_common: "most common",
   fewest_changes: "fewest changes",
+  lasting: "lasting",
 };
 
 /** What would do as well as the new value, or `null`. */
@@ -118,11 +119,17 @@ export function wayCards(schema, answer, wishes) {
         way.has_margin === false &&
           element("p", { class: "close" }, "Close to the threshold: a small difference could undo it."),
         element("p", { class: "quiet" }, commonness(way.percentile), "."),
+        way.lasting_words && element("p", { class: "quiet" }, sentence(way.lasting_words)),
         // Later ways are optimal among those without a change of the earlier ones: true, but no help.
         place === 0 && way.optimal === true && element("p", { class: "quiet" }, sentence(way.proof)),
       ),
     );
-  return element("div", { class: "cards" }, answer.ways.map(card));
+  return element(
+    "div",
+    {},
+    answer.price_of_lasting && element("p", { class: "price" }, sentence(answer.price_of_lasting)),
+    element("div", { class: "cards" }, answer.ways.map(card)),
+  );
 }
 
 /** What a way is best at, if there are others to compare it with. */
@@ -143,6 +150,8 @@ export function noWay(schema, person, answer, lift) {
     max_effort: (_, words) => `An effort of ${person.wishes.maxEffort} is too little: ${words}.`,
     within: (_, words) => `A time of ${person.wishes.within} is too short: ${words}.`,
     no_harm: () => "Nothing may get worse.",
+    robust: () => "A way should last when the model is retrained.",
+    slack: () => "One change may fall a step short.",
   };
   const lifting = {
     lock: "Let it change",
@@ -150,6 +159,8 @@ export function noWay(schema, person, answer, lift) {
     max_effort: "Allow any effort",
     within: "Allow any time",
     no_harm: "Allow it",
+    robust: "Do without that",
+    slack: "Leave no room",
   };
   const obstacle = (one) =>
     element(

@@ -1,4 +1,4 @@
-// The controls of both views for what every way has to keep: the most changes, time and effort, and no harm.
+// The controls of both views for what every way has to keep: the most changes, time and effort, no harm, and what it must withstand.
 
 import { byId, element } from "./element.js";
 import { usualWishes } from "./person.js";
@@ -15,6 +15,8 @@ export class WishControls {
     this.within = byId(`${prefix}within`);
     this.maxEffort = byId(`${prefix}max-effort`);
     this.noHarm = byId(`${prefix}no-harm`);
+    this.lasting = byId(`${prefix}lasting`);
+    this.slack = byId(`${prefix}slack`);
     const changeable = schema.features.filter((feature) => feature.changeable);
     const numbers = Array.from({ length: Math.min(MOST_CHANGES, changeable.length) }, (_, place) => place + 1);
     const options = (any, values) => [
@@ -23,11 +25,13 @@ export class WishControls {
     ];
     this.budget.replaceChildren(...options("automatic", numbers));
     this.within.replaceChildren(...options("any", TIMES));
-    // Where nothing takes time, or nothing is called better, there is nothing to ask for.
+    // Where nothing takes time, nothing is called better, or there is one version, there is nothing to ask for.
     this.within.closest("label").hidden = !changeable.some((feature) => feature.takes);
     this.noHarm.closest("label").hidden = !changeable.some((feature) => feature.improves);
+    this.hasVersions = schema.versions > 0;
+    this.lasting.closest("label").hidden = !this.hasVersions;
     this.show(usualWishes());
-    for (const control of [this.budget, this.within, this.noHarm])
+    for (const control of [this.budget, this.within, this.noHarm, this.lasting, this.slack])
       control.onchange = () => changed({ typing: false });
     this.maxEffort.oninput = () => {
       this.maxEffort.setAttribute("aria-invalid", String(!this.isEffort()));
@@ -43,16 +47,18 @@ export class WishControls {
 
   /** The wishes as set on the page. */
   read() {
-    const { budget, within, maxEffort, noHarm } = this;
+    const { budget, within, maxEffort, noHarm, lasting, slack } = this;
     return {
       budget: budget.value === "" ? null : Number(budget.value),
       within: within.value === "" ? null : within.value,
       maxEffort: maxEffort.value === "" || !this.isEffort() ? null : Number(maxEffort.value),
       noHarm: noHarm.checked,
+      lasting: lasting.checked,
+      slack: slack.checked,
     };
   }
 
-  show({ budget, within, maxEffort, noHarm }) {
+  show({ budget, within, maxEffort, noHarm, lasting, slack }) {
     const choose = (select, value) => {
       if ([...select.options].some((option) => option.value === String(value ?? "")))
         select.value = value ?? "";
@@ -62,5 +68,7 @@ export class WishControls {
     if (document.activeElement !== this.maxEffort) this.maxEffort.value = maxEffort ?? "";
     this.maxEffort.removeAttribute("aria-invalid");
     this.noHarm.checked = noHarm;
+    this.lasting.checked = lasting && this.hasVersions;
+    this.slack.checked = slack;
   }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Features<'m> {
     number: Option<NumberInfo<'m>>,
     /// How many features change at most, by default.
     budget: usize,
+    /// How many other versions of the classifier there are, which ways can be asked to be accepted by too.
+    versions: usize,
     label: Label<'m>,
     features: Vec<FeatureInfo<'m>>,
     rules: Vec<Rule<'m>>,
@@ -209,6 +211,7 @@ impl<'m> Features<'m> {
             threshold: model.threshold(),
             number: NumberInfo::new(model),
             budget: model.config().answers.budget,
+            versions: model.versions().len(),
             label: Label { accepted, denied },
             features: (0..schema.features().len())
                 .map(|position| FeatureInfo::new(model, position))
@@ -284,6 +287,8 @@ pub(crate) struct Card<'m> {
     threshold: f64,
     /// Whether the model holds the classifier itself, not only a surrogate.
     verifies: bool,
+    /// The names of other versions of the classifier.
+    versions: Vec<&'m str>,
     /// How many features there are.
     features: usize,
     /// How many accepted rows answers are compared with.
@@ -307,6 +312,7 @@ pub(crate) async fn model(State(service): State<Arc<Service>>, query: Query) -> 
         loaded: model.loaded(),
         threshold: model.threshold(),
         verifies: model.classifier().verifies(),
+        versions: model.versions().iter().map(|version| version.name.as_str()).collect(),
         features: model.schema().features().len(),
         pool: model.pool().log_likelihoods().len(),
         card: model.card(),

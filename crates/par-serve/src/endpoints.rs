@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::Service;
 use crate::models::ServedModel;
 use crate::parameters::{
-    AUDITOR, BUDGET, COUNT, DEADLINE, EFFORT, FIRST, LIMIT, LOCK, MARGIN, MAX_EFFORT, METHOD, MIN_PERCENTILE,
-    MODEL, NAME, NO_HARM, ORDER, PEOPLE, Parameter, SEED, THRESHOLD, WITHIN,
+    AUDITOR, BUDGET, CERTIFY, COUNT, DEADLINE, EFFORT, FIRST, LIMIT, LOCK, MARGIN, MAX_EFFORT, METHOD,
+    MIN_PERCENTILE, MODEL, NAME, NO_HARM, ORDER, PEOPLE, Parameter, ROBUST, SEED, SLACK, THRESHOLD, WITHIN,
 };
 use crate::{about, answers, api_page, health, json_schema, kserve, metrics, openapi, page, stream};
 
@@ -191,7 +191,7 @@ pub(crate) static GROUPS: [Group; 4] = [
                  A row that cannot be read has the status `error`.",
                 parameters: &[
                     MODEL, FIRST, METHOD, COUNT, ORDER, BUDGET, THRESHOLD, MARGIN, MIN_PERCENTILE, LOCK, LIMIT, EFFORT, MAX_EFFORT, WITHIN,
-                    NO_HARM, DEADLINE, AUDITOR,
+                    NO_HARM, ROBUST, CERTIFY, SLACK, DEADLINE, AUDITOR,
                 ],
                 requests: &[LINES, TABLE], answers: &[ANSWER_LINES, ANSWER_TABLE],
                 errors: &[400, 404, 408, 415, 422, 500, 503],

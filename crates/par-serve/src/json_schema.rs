@@ -392,6 +392,20 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
             "type": "boolean",
             "default": false,
         },
+        "robust": robust(model),
+        "certify": {
+            "description": "A way must be accepted by every network whose weights differ from the classifier's by at most this share of \
+                            the largest weight of their layer; of trees by all whose thresholds differ by at most this share of the \
+                            spread of their column.",
+            "type": ["number", "null"],
+            "exclusiveMinimum": 0,
+            "maximum": 1,
+        },
+        "slack": {
+            "description": "Whether a way must stay accepted when any one of its changes falls a step short.",
+            "type": "boolean",
+            "default": false,
+        },
         "auditor": {
             "description": "Whether to say in `schema_obstacles`, if there is no way, what of the schema prevents one. For an auditor, \
                             and not for the applicant.",
@@ -456,6 +470,28 @@ fn threshold(model: &ServedModel) -> Value {
                 goal.side.words()
             ),
             "type": ["number", "null"],
+        }),
+    }
+}
+
+/// The share of versions of the classifier that must accept a way. A model without versions has none to ask.
+fn robust(model: &ServedModel) -> Value {
+    match model.versions().len() {
+        0 => json!({
+            "description": "The model has no other versions of its classifier, which ways could be accepted by too.",
+            "type": ["boolean", "null"],
+            "enum": [false, Value::Null],
+            "default": false,
+        }),
+        count => json!({
+            "description": format!(
+                "Whether all other versions of the classifier, of which there are {count}, must accept a way too, or the share of them \
+                 that must."
+            ),
+            "type": ["boolean", "number", "null"],
+            "exclusiveMinimum": 0,
+            "maximum": 1,
+            "default": false,
         }),
     }
 }

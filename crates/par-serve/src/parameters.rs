@@ -73,6 +73,9 @@ pub(crate) const WITHIN: Parameter = Parameter::query("within", |model| option_o
 pub(crate) const DEADLINE: Parameter =
     Parameter::query("deadline", |model| option_of_table(model, "deadline"));
 pub(crate) const NO_HARM: Parameter = Parameter::query("no_harm", |model| option_of_table(model, "no_harm"));
+pub(crate) const ROBUST: Parameter = Parameter::query("robust", |model| option_of_table(model, "robust"));
+pub(crate) const CERTIFY: Parameter = Parameter::query("certify", |model| option_of_table(model, "certify"));
+pub(crate) const SLACK: Parameter = Parameter::query("slack", |model| option_of_table(model, "slack"));
 pub(crate) const EFFORT: Parameter = Parameter::query("effort", |_| {
     let description = "How hard it is to change a feature: FEATURE=WEIGHT, where a weight is easy, some, hard, very hard or a number \
                        above 0. For tables.";
@@ -103,8 +106,11 @@ pub(crate) const MAX_FIRST: u64 = 1 << 60;
 /// An option of a question as a parameter, which has no way to say `null`.
 fn option_of_table(model: &ServedModel, name: &str) -> Value {
     let mut schema = json_schema::options(model).remove(name).unwrap_or_default();
-    if let Some(kind) = schema["type"].as_array().map(|kinds| kinds[0].clone()) {
-        schema["type"] = kind;
+    if let Some(kinds) = schema["type"].as_array_mut() {
+        kinds.retain(|kind| kind != "null");
+        if let [kind] = kinds.as_slice() {
+            schema["type"] = kind.clone();
+        }
     }
     if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut) {
         values.retain(|value| !value.is_null());

@@ -211,7 +211,7 @@ impl<'m> JsonReader<'m> {
                 Some(time) => request.deadline = Some(time),
                 None => self.wrong(path, value, format!("{DEADLINE}, or null")),
             },
-            ("robust", Value::Bool(false)) => {}
+            ("robust", Value::Bool(false)) => request.robust = None,
             ("robust", value) => match share(value) {
                 Some(_) if self.model.versions().is_empty() => self.wrong(path, value, NO_VERSIONS),
                 Some(share) => request.robust = Some(share),

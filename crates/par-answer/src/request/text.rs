@@ -95,13 +95,17 @@ impl<'m> TextReader<'m> {
                 request.no_harm = text.parse().map_err(|_| refused("true or false".to_string()))?;
             }
             "robust" => {
-                let share =
-                    if text == "true" { Some(1.0) } else { parse_number(text).filter(|n| is_share(*n)) };
-                let share = share.ok_or_else(|| refused(ROBUST.to_string()))?;
-                match self.model.versions().is_empty() {
-                    true => return Err(refused(NO_VERSIONS.to_string())),
-                    false => request.robust = Some(share),
+                let share = match text.parse() {
+                    Ok(robust) => robust.then_some(1.0),
+                    Err(_) => {
+                        let share = parse_number(text).filter(|number| is_share(*number));
+                        Some(share.ok_or_else(|| refused(ROBUST.to_string()))?)
+                    }
+                };
+                if share.is_some() && self.model.versions().is_empty() {
+                    return Err(refused(NO_VERSIONS.to_string()));
                 }
+                request.robust = share;
             }
             "certify" => {
                 let share = parse_number(text).filter(|number| is_share(*number));

@@ -54,6 +54,7 @@ def fit(
     settings: str | None = None,
     classifier: tuple[bytes, str] | None = None,
     scores: str | None = None,
+    also: list[tuple[str, bytes, str]] = ...,
     progress: Callable[..., None] | None = None,
 ) -> Model: ...
 def draft_schema(

@@ -49,6 +49,9 @@ class Request:
     no_harm: bool = False
     deadline: str | None = None
     auditor: bool = False
+    robust: bool | float = False
+    certify: float | None = None
+    slack: bool = False
 
     def __post_init__(self) -> None:
         # Iterators are read here, because they can be read only once.
@@ -60,6 +63,8 @@ class Request:
             "margin": _optional(self.margin, "margin"),
             "min_percentile": _optional(self.min_percentile, "min_percentile"),
             "max_effort": _optional(self.max_effort, "max_effort"),
+            "robust": self.robust if isinstance(self.robust, bool) else _optional(self.robust, "robust"),
+            "certify": _optional(self.certify, "certify"),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -83,6 +88,9 @@ class Request:
             "no_harm": bool(self.no_harm),
             "deadline": self.deadline,
             "auditor": bool(self.auditor),
+            "robust": self.robust,
+            "certify": self.certify,
+            "slack": bool(self.slack),
         }
         return json.dumps(options)
 

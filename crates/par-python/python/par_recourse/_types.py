@@ -81,4 +81,7 @@ class Options(TypedDict, total=False):
     within: str | None
     no_harm: bool
     deadline: str | None
+    robust: bool | float
+    certify: float | None
+    slack: bool
     id: str | None

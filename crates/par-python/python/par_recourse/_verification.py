@@ -22,6 +22,8 @@ _AS_FOUND = (
     "changes",
     "effort",
     "months",
+    "accepting",
+    "certified",
     "similarity",
     "method",
     "solves",
@@ -209,6 +211,8 @@ def _places(is_good: Any, person: Any, facts: _Facts, said: Any, count: int, ord
                 "fewest_changes": facts.changes[way] == min(facts.changes[ways]),
                 "most_common": facts.likelihood[way] == max(facts.likelihood[ways]),
                 "soonest": facts.months[way] == min(facts.months[ways]),
+                # What other versions of the classifier say is not the classifier's to change.
+                "lasting": True,
             }
             said_best = [name for name, is_best in is_best_at.items() if is_best and name in said[way]]
             # The search knew other probabilities.

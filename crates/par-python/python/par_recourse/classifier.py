@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import pyarrow as pa
 
@@ -158,6 +158,34 @@ def supply(
         f"classifier: a {type(classifier).__name__} has no `predict_proba`, expected an ONNX file, an estimator, or a "
         f"function that gives probabilities of acceptance\nhint: {hint}"
     )
+
+
+OtherVersion = tuple[str, bytes, str]
+"""Another version of the classifier: its name, an ONNX file and its inputs, as TOML."""
+
+
+def other_versions(
+    also: Iterable[Any], inputs: Any, X: Any, schema: str, facts: dict[str, Any], favourable: list[str] | None
+) -> list[OtherVersion]:
+    """The further versions of the classifier; the other parameters are those of `supply`.
+
+    Raises
+    ------
+    ClassifierError
+        When one cannot be used as an ONNX file.
+    """
+    versions = []
+    for number, version in enumerate(also, 1):
+        is_file = isinstance(version, (str, os.PathLike))
+        name = os.path.basename(os.fspath(version)) if is_file else f"{type(version).__name__} {number}"
+        is_onnx = is_file or isinstance(version, (bytes, bytearray, memoryview)) or hasattr(version, "SerializeToString")
+        supplied = supply(version, inputs if is_onnx else None, X, schema, facts, favourable)
+        if supplied.onnx is None:
+            raise ClassifierError(
+                f"also: {name} cannot be converted to ONNX\nhint: pass ONNX files, or fitted estimators that skl2onnx converts"
+            )
+        versions.append((name, *supplied.onnx))
+    return versions
 
 
 # -- ONNX files

@@ -14,7 +14,7 @@ import pyarrow as pa
 from . import _files, _frames, _native
 from ._request import Effort, Limit, Method, Order, Request, answer_table, column_filter, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
-from .classifier import Supplied, supply
+from .classifier import OtherVersion, Supplied, other_versions, supply
 from .errors import ClassifierError, DataError, InvertedClassifierError, SettingError, not_fitted
 from .evaluation import Evaluation
 from .explanation import Explanation
@@ -66,6 +66,12 @@ class Recourse:
         is an ONNX file or a fitted regression that skl2onnx converts.
     inputs:
         How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted by default.
+    versions:
+        How many other versions of the classifier are trained, each on other draws of the rows, for ways that should last
+        (`robust` of `recourse`); none by default.
+    also:
+        Further versions of the classifier: ONNX files, with the same `inputs`, or fitted estimators that skl2onnx
+        converts. They accept from the threshold of the model on.
     favourable:
         The accepted class, or a list of several; by default the schema's. All other classes are denied.
     immutable:
@@ -106,6 +112,8 @@ class Recourse:
         *,
         classifier: Any = None,
         inputs: str | os.PathLike[str] | None = None,
+        versions: int | None = None,
+        also: Sequence[Any] | None = None,
         favourable: Any = None,
         immutable: Sequence[str] | None = None,
         threshold: float | Literal["youden"] | None = None,
@@ -121,6 +129,8 @@ class Recourse:
         self.schema = schema
         self.classifier = classifier
         self.inputs = inputs
+        self.versions = versions
+        self.also = also
         self.favourable = favourable
         self.immutable = immutable
         self.threshold = threshold
@@ -194,15 +204,16 @@ class Recourse:
         wanted = self._favourable(facts)
         favourable = None if self.favourable is None else wanted
         supplied = supply(self.classifier, self.inputs, rows, schema, facts, wanted)
+        also = other_versions(self.also or (), self.inputs, rows, schema, facts, wanted)
         self._warn_of_freed(facts)
         try:
-            model = self._fit(table, schema, supplied, favourable)
+            model = self._fit(table, schema, supplied, also, favourable)
             supplied.compare(model, table)
         except ClassifierError as error:
             if supplied.fallback is None:
                 raise
             supplied = supplied.fallback(str(error))
-            model = self._fit(table, schema, supplied, favourable)
+            model = self._fit(table, schema, supplied, also, favourable)
         if supplied.warning is not None:
             warnings.warn(supplied.warning, stacklevel=2)
         labels = table.column(label).unique().to_pylist() if label in table.column_names else []
@@ -222,7 +233,14 @@ class Recourse:
                 stacklevel=3,
             )
 
-    def _fit(self, table: pa.Table, schema: str, supplied: Supplied, favourable: list[str] | None) -> _native.Model:
+    def _fit(
+        self,
+        table: pa.Table,
+        schema: str,
+        supplied: Supplied,
+        also: list[OtherVersion],
+        favourable: list[str] | None,
+    ) -> _native.Model:
         if supplied.scores is not None:
             table = _frames.with_column(table, supplied.column, supplied.scores)
         report, end = listener(self.progress)
@@ -237,6 +255,7 @@ class Recourse:
                 settings=json.dumps(self._settings(favourable)),
                 classifier=supplied.onnx,
                 scores=None if supplied.scores is None else supplied.column,
+                also=also,
                 progress=report,
             )
         except InvertedClassifierError as error:
@@ -292,6 +311,7 @@ class Recourse:
             ("favourable",): favourable,
             ("immutable",): None if self.immutable is None else names(self.immutable, "immutable"),
             ("density",): self.density,
+            ("versions",): None if self.versions is None else whole(self.versions, "versions", 0),
             ("bins", "bins"): None if self.bins is None else whole(self.bins, "bins", 2),
             ("classifier", "threshold"): self.threshold if youden else number(self.threshold, "threshold"),
             ("answers", "budget"): None if self.budget is None else whole(self.budget, "budget", 1),
@@ -366,6 +386,9 @@ class Recourse:
         max_effort: float | None = None,
         within: str | None = None,
         no_harm: bool = False,
+        robust: bool | float = False,
+        certify: float | None = None,
+        slack: bool = False,
         deadline: str | None = None,
         id: str | None = None,
     ) -> Any:
@@ -373,9 +396,11 @@ class Recourse:
 
         Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
         `unverified_accepted` where a surrogate decided), `reason`, `probability`, `log_likelihood`, `conditional_log_likelihood`
-        (given what the person cannot change), `percentile` (by it, among accepted people), `changes`, `effort`, `months`, `has_margin`, `similarity`, `method`, `solves` (`least_effort` or
+        (given what the person cannot change), `percentile` (by it, among accepted people), `changes`, `effort`, `months`, `has_margin`,
+        `accepting` (the share of other versions of the classifier that accept it), `certified` (how far the classifier may
+        move, with `certify`), `similarity`, `method`, `solves` (`least_effort` or
         `likeliest`), `optimal`, `gap`, `best_at` (`least_effort`, `fewest_changes`, `most_common`, `surest`, `soonest`,
-        with `|` between them) and `warning` (values that no training row has), then the row that this person could
+        `lasting`, with `|` between them) and `warning` (values that no training row has), then the row that this person could
         become. Features keep their names: beside a feature `status` our column is `par_status`, with
         a `RenamedColumnWarning`; ``recourse.columns_["status"]`` is its name either way.
         A person who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
@@ -415,6 +440,15 @@ class Recourse:
             The longest time of a way, such as ``"6 months"`` or ``"1 year"``.
         no_harm:
             Whether nothing may get worse, where the schema says which direction is better.
+        robust:
+            Whether all other versions of the classifier must accept a way too, or the share of them that must. Only for a
+            model with `versions` or `also`.
+        certify:
+            A way must be accepted by every network whose weights differ from the classifier's by at most this share of the
+            largest weight of their layer; of trees by all whose thresholds differ by at most this share of the spread of
+            their column.
+        slack:
+            Whether a way must stay accepted when any one of its changes falls a step short.
         deadline:
             The time after which the search for a row ends with what it has, such as ``"50ms"`` or ``"2s"``; its `warning`
             then says so. By default there is none, and answers do not depend on how fast the machine is.
@@ -424,7 +458,8 @@ class Recourse:
         """
         self._warn_of_renamed(self._fitted())
         request = Request(
-            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline,
+            robust=robust, certify=certify, slack=slack,
         )
         return self._lines(X, request, id)
 
@@ -483,6 +518,9 @@ class Recourse:
         max_effort: float | None = None,
         within: str | None = None,
         no_harm: bool = False,
+        robust: bool | float = False,
+        certify: float | None = None,
+        slack: bool = False,
         deadline: str | None = None,
         auditor: bool = False,
         id: str | None = None,
@@ -496,7 +534,8 @@ class Recourse:
         model = self._fitted()
         frame = _frames.read_row(row)
         request = Request(
-            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline, auditor
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline, auditor,
+            robust=robust, certify=certify, slack=slack,
         )
         batch = frame.table.combine_chunks().to_batches()[0]
         named = self._named(frame, id)

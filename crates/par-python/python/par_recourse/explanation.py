@@ -71,7 +71,13 @@ class Way:
     months: int
     """How many months it takes: as long as its longest change."""
     has_margin: bool
-    """Whether the score is beyond the threshold by the request's margin."""
+    """Whether the score is beyond the threshold by the request's margin, as is all that it must withstand."""
+    accepting: tuple[int, int] | None
+    """How many other versions of the classifier accept it, and how many there are; `None` for a model without versions."""
+    certified: float | None
+    """It is accepted by every network, or all trees, within so much of the classifier; `None` without `certify`."""
+    lasting_words: str | None
+    """Both in words."""
     similarity: float
     distance: float
     method: str
@@ -87,7 +93,7 @@ class Way:
     """How different its changes are from those of the most similar way before it, from 0 to 1; `None` for the first."""
     best_at: tuple[str, ...]
     """What it is best at among all ways and the frontier: `least_effort`, `fewest_changes`, `most_common`, `surest`,
-    `soonest`."""
+    `soonest`, `lasting`."""
     row: dict[str, Value]
     """Its values."""
 
@@ -196,6 +202,18 @@ class Explanation:
         return [self._way(way) for way in self._answer["ways"]]
 
     @property
+    def plain(self) -> Way | None:
+        """The first way of the same request without `robust`, `certify` and `slack`; `None` if it has none of them, or
+        there is no way."""
+        way = self._answer["plain"]
+        return None if way is None else self._way(way)
+
+    @property
+    def price_of_lasting(self) -> str | None:
+        """What the first way costs more than the `plain` one, in words."""
+        return self._answer["price_of_lasting"]
+
+    @property
     def frontier(self) -> list[Point]:
         """The best rows found for the problem of the first way, by their number of changes."""
         return [Point(**{**point, "sentences": tuple(point["sentences"])}) for point in self._answer["frontier"]]
@@ -238,6 +256,8 @@ class Explanation:
                 "<thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>"
             )
+        if self.price_of_lasting is not None:
+            parts.append(f"<p>{escape(self.price_of_lasting)}</p>")
         if self.status == "not_found":
             # The last paragraph of the text says why.
             reason = self._text.split("\n\n")[-1].strip()
@@ -266,7 +286,8 @@ class Explanation:
 
     def _way(self, way: Mapping[str, Any]) -> Way:
         changes, consequences = (tuple(map(self._change, way[name])) for name in ("changes", "consequences"))
-        own = {"changes": changes, "consequences": consequences, "best_at": tuple(way["best_at"])}
+        accepting = None if way["accepting"] is None else (way["accepting"]["versions"], way["accepting"]["of"])
+        own = {"changes": changes, "consequences": consequences, "best_at": tuple(way["best_at"]), "accepting": accepting}
         return Way(**{**way, **own, "row": self._values(way["row"])})
 
     def _virtues(self, way: Way) -> str:

@@ -36,6 +36,9 @@ def recourse(
     max_effort: float | None = None,
     within: str | None = None,
     no_harm: bool = False,
+    robust: bool | float = False,
+    certify: float | None = None,
+    slack: bool = False,
     deadline: str | None = None,
     id: str | None = None,
     bundle: Source | None = None,
@@ -58,7 +61,8 @@ def recourse(
     model:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `model_`.
         In version 0.1 it was called `bundle`, which still works and warns.
-    count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline:
+    count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, robust, certify,
+    slack, deadline:
         As in `Recourse.recourse`.
     id:
         The column of row ids, by default the schema's. Without one, rows are numbered from 0 in the order of the
@@ -71,7 +75,8 @@ def recourse(
         schema.names,
         lambda columns: pa.schema([schema.field(name) for name in columns]),
         Request(
-            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline,
+            robust=robust, certify=certify, slack=slack,
         ),
         id=id,
         dumps=cloudpickle.dumps,

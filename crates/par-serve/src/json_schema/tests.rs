@@ -12,7 +12,7 @@ use crate::answers::{AnswerBody, answer};
 use crate::api_docs::ApiDocs;
 use crate::question::Question;
 use crate::refusal::{Refusal, STATUSES};
-use crate::test_model::{ODD, Schemas, api_docs, row, validator};
+use crate::test_model::{ODD, Schemas, api_docs, odd_with_versions, row, validator};
 
 const MAX_ROWS: usize = 3;
 
@@ -104,6 +104,9 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         "within",
         "deadline",
         "no_harm",
+        "robust",
+        "certify",
+        "slack",
         "auditor",
         "plot",
         "rows",
@@ -145,6 +148,12 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         ("deadline", json!("9999s")),
         ("deadline", json!(null)),
         ("no_harm", json!(true)),
+        ("robust", json!(false)),
+        ("robust", json!(null)),
+        ("certify", json!(0.01)),
+        ("certify", json!(1)),
+        ("certify", json!(null)),
+        ("slack", json!(true)),
     ] {
         assert!(asked(key, &value), "{key}: {value}");
     }
@@ -191,6 +200,13 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         ("within", json!("6months")),
         ("within", json!(6)),
         ("no_harm", json!(null)),
+        ("robust", json!(true)),
+        ("robust", json!(0.5)),
+        ("certify", json!(0)),
+        ("certify", json!(1.5)),
+        ("certify", json!(true)),
+        ("slack", json!(null)),
+        ("slack", json!(1)),
     ] {
         assert!(!asked(key, &value), "{key}: {value}");
     }
@@ -199,6 +215,27 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
     }
     for other in [json!({}), json!([row()]), json!("row"), json!(null), json!({"row": row(), "rows": null})] {
         assert!(!is_accepted(&other), "{other}");
+    }
+}
+
+#[test]
+fn a_share_of_versions_is_accepted_where_there_are_versions() {
+    let model = odd_with_versions();
+    let question = validator(&question_alone(&model, MAX_ROWS));
+    let is_accepted = |value: &Value| {
+        let body = json!({"row": row(), "robust": value});
+        let is_read = Question::read(&model, &body, MAX_ROWS).is_ok();
+        assert_eq!(question.is_valid(&body), is_read, "{value}");
+        is_read
+    };
+    for value in values() {
+        is_accepted(&value);
+    }
+    for value in [json!(true), json!(false), json!(null), json!(0.5), json!(1), json!(1e-9)] {
+        assert!(is_accepted(&value), "{value}");
+    }
+    for value in [json!(0), json!(-0.5), json!(1.5), json!("true"), json!([]), json!({})] {
+        assert!(!is_accepted(&value), "{value}");
     }
 }
 

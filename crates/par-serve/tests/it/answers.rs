@@ -75,6 +75,9 @@ fn effort_time_margin_and_harm_are_options_as_in_the_library() {
         (json!({"max_effort": 6.5}), Request { max_effort: Some(6.5), ..Request::default() }),
         (json!({"within": "1 quarter"}), Request { within: Some(3), ..Request::default() }),
         (json!({"no_harm": true}), Request { no_harm: true, ..Request::default() }),
+        (json!({"certify": 0.001}), Request { certify: Some(0.001), ..Request::default() }),
+        (json!({"slack": true}), Request { slack: true, ..Request::default() }),
+        (json!({"robust": false}), Request::default()),
     ];
     for (options, request) in cases {
         let mut body = json!({"row": row(person)});

@@ -98,7 +98,7 @@ fn parameters_are_the_options_of_all_rows() {
 fn effort_and_time_are_parameters_of_a_table_and_columns_of_its_rows() {
     let service = Running::new(|_| {});
     let position = |name: &str| model().schema().position(name).expect("a feature");
-    let path = "/v1/recourse/batch?margin=0.1&max_effort=9&within=1+year&effort=Duration%3Dhard&effort=Telephone%3D0.5&no_harm=true";
+    let path = "/v1/recourse/batch?margin=0.1&max_effort=9&within=1+year&effort=Duration%3Dhard&effort=Telephone%3D0.5&no_harm=true&slack=true&robust=false";
     let response = service.ask("POST", path, &[CSV, AS_CSV], first_rows(40));
     let request = Request {
         margin: Some(0.1),
@@ -106,6 +106,7 @@ fn effort_and_time_are_parameters_of_a_table_and_columns_of_its_rows() {
         within: Some(12),
         efforts: vec![(position("Duration"), 4.0), (position("Telephone"), 0.5)],
         no_harm: true,
+        slack: true,
         ..Request::default()
     };
     assert_eq!(response.text(), table_of(&request, 40));
@@ -117,7 +118,7 @@ fn effort_and_time_are_parameters_of_a_table_and_columns_of_its_rows() {
     ))
     .map(|(line, options)| format!("{line},{options}\n"))
     .collect();
-    let response = service.ask("POST", "/v1/recourse/batch?no_harm=true", &[CSV, AS_CSV], with_options);
+    let response = service.ask("POST", "/v1/recourse/batch?no_harm=true&slack=true", &[CSV, AS_CSV], with_options);
     assert_eq!(response.text(), table_of(&request, 40));
 
     let wrong = [
@@ -128,6 +129,10 @@ fn effort_and_time_are_parameters_of_a_table_and_columns_of_its_rows() {
         ("effort=Duration%3Dawful", "?effort"),
         ("effort=Nothing%3Dhard", "?effort"),
         ("no_harm=yes", "?no_harm"),
+        ("robust=true", "?robust"),
+        ("robust=2", "?robust"),
+        ("certify=0", "?certify"),
+        ("slack=yes", "?slack"),
     ];
     for (query, place) in wrong {
         let response = service.ask("POST", &format!("/v1/recourse/batch?{query}"), &[CSV], first_rows(1));

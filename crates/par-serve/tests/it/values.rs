@@ -25,7 +25,7 @@ fn a_wrong_value_is_reported_with_its_place() {
     let housing = "one of \"A151\", \"A152\", \"A153\"";
     let age = "a number from 0 to 120";
     let keys = "one of the keys row, rows, method, count, order, budget, threshold, margin, min_percentile, lock, limit, effort, \
-                max_effort, within, no_harm, deadline, auditor, plot";
+                max_effort, within, no_harm, robust, certify, slack, deadline, auditor, plot";
     let cases: Vec<(Value, &str, &str, String)> = vec![
         (with(|body| body["row"]["Housing"] = json!("A999")), "/row/Housing", "\"A999\"", housing.into()),
         (with(|body| body["row"]["Housing"] = json!(151)), "/row/Housing", "151", housing.into()),
