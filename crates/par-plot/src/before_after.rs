@@ -5,6 +5,8 @@ use crate::chart::{Chart, Shape, Sign, stacked};
 use crate::text::grouped;
 
 const WIDTH: f64 = 520.0;
+/// Characters of a title that fit above a chart.
+const LONGEST_TITLE: usize = 72;
 /// Bars of a histogram.
 const BINS: usize = 24;
 /// Categories that are drawn; further ones are summed up.
@@ -48,7 +50,7 @@ pub enum Values {
 pub fn before_after(description: &str, people: &str, features: &[ChangedFeature]) -> String {
     let mut charts: Vec<Chart> = features.iter().map(|feature| chart(feature, people)).collect();
     if let Some(last) = charts.last_mut() {
-        last.key("published", Sign::Bar, people);
+        last.key("published faint", Sign::Bar, people);
         last.key("peer hollow", Sign::Mark(Shape::Circle), "before");
         last.key("exact", Sign::Mark(Shape::Diamond), "after");
     }
@@ -56,13 +58,15 @@ pub fn before_after(description: &str, people: &str, features: &[ChangedFeature]
 }
 
 fn chart(feature: &ChangedFeature, people: &str) -> Chart {
+    let mut title: String = feature.title.chars().take(LONGEST_TITLE).collect();
+    if title.len() < feature.title.len() {
+        title.push('…');
+    }
     match &feature.values {
         Values::Numbers { before, after, people: values } => {
-            histogram(&feature.title, people, *before, *after, values)
+            histogram(&title, people, *before, *after, values)
         }
-        Values::Categories { counts, before, after } => {
-            categories(&feature.title, people, counts, *before, *after)
-        }
+        Values::Categories { counts, before, after } => categories(&title, people, counts, *before, *after),
     }
 }
 

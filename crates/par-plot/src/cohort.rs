@@ -25,21 +25,24 @@ pub fn changes(people: usize, features: &[FeatureChanges]) -> Chart {
     let total = |own: &FeatureChanges| own.counts.iter().sum::<usize>();
     let most = features.iter().map(total).max().unwrap_or(1).max(1) as f64;
     // Room for the text beside the longest bar.
-    let x = Axis::around("people", [0.0, 1.2 * most], 6);
+    let x = Axis::around("people", [0.0, 1.3 * most], 6);
     let names = features.iter().map(|own| own.feature.clone());
     let y = Axis::names(&format!("What {} people change", grouped(people)), names).reversed();
     let height = 70.0 + ROW_HEIGHT * features.len().max(1) as f64;
     let mut chart = Chart::new("How many people change each feature", (WIDTH, height), x, y);
     for (row, own) in features.iter().enumerate() {
         let mut from = 0.0;
-        for ((class, words), count) in DIRECTIONS.into_iter().zip(own.counts).filter(|(_, count)| *count > 0)
-        {
+        for ((class, _), count) in DIRECTIONS.into_iter().zip(own.counts).filter(|(_, count)| *count > 0) {
             chart.horizontal_bar(class, (from, from + count as f64), row as f64);
-            chart.key(class, Sign::Bar, words);
             from += count as f64;
         }
-        let text = format!("  {} ({})", grouped(total(own)), share(Some(from / people.max(1) as f64)));
-        chart.label("start plain", (from, row as f64), -4.0, &text);
+        let text = format!("{} ({})", grouped(total(own)), share(Some(from / people.max(1) as f64)));
+        chart.label("start plain", (from + 0.02 * most, row as f64), -4.0, &text);
+    }
+    for (direction, (class, words)) in DIRECTIONS.into_iter().enumerate() {
+        if features.iter().any(|own| own.counts[direction] > 0) {
+            chart.key(class, Sign::Bar, words);
+        }
     }
     chart
 }
@@ -97,7 +100,7 @@ mod tests {
     fn a_bar_is_divided_by_direction_and_says_how_many() {
         let features = [FeatureChanges { feature: "Duration".into(), counts: [1, 3, 0] }];
         let svg = changes(8, &features).svg().into_string();
-        assert!(svg.contains("  4 (50 %)</text>"), "{svg}");
+        assert!(svg.contains(">4 (50 %)</text>"), "{svg}");
         assert!(svg.contains(">rises</text>") && !svg.contains("becomes"), "{svg}");
         changes(0, &[]);
     }

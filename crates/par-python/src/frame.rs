@@ -46,10 +46,7 @@ const FACTS: [(&str, FactColumn); 20] = [
     ("effort", FactColumn::Number(|line| line.way.map(|way| way.effort))),
     ("months", FactColumn::Count(|line| line.way.map(|way| way.months as usize))),
     ("has_margin", FactColumn::Truth(|line| line.way.map(|way| way.has_margin))),
-    (
-        "accepting",
-        FactColumn::Number(|line| line.way.and_then(|way| way.accepting).map(Accepting::share)),
-    ),
+    ("accepting", FactColumn::Number(|line| line.way.and_then(|way| way.accepting).map(Accepting::share))),
     ("certified", FactColumn::Number(|line| line.way.and_then(|way| way.certified))),
     ("similarity", FactColumn::Number(|line| line.way.map(|way| way.similarity))),
     ("method", FactColumn::Text(|line| line.way.map(|way| way.method.name().to_string()))),

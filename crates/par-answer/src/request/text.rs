@@ -95,7 +95,7 @@ impl<'m> TextReader<'m> {
                 request.no_harm = text.parse().map_err(|_| refused("true or false".to_string()))?;
             }
             "robust" => {
-                let share = match text.parse() {
+                let share = match text.parse::<bool>() {
                     Ok(robust) => robust.then_some(1.0),
                     Err(_) => {
                         let share = parse_number(text).filter(|number| is_share(*number));

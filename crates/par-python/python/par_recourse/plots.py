@@ -150,8 +150,11 @@ def before_and_after(recourse: Recourse, explanation: Explanation, X: FrameT, *,
         counts = Counter(cell(value) for value in values if value is not None)
         before, after = (None if value is None else cell(value) for value in (change.from_, change.to))
         counts.update({value: 0 for value in (before, after) if value is not None})
-        kind = facts[change.feature]["kind"]
-        drawn.append((change.sentence, _numbers(change, values) if kind in ("discrete", "continuous") else _categories(counts, before, after, facts[change.feature])))
+        if facts[change.feature]["kind"] in ("discrete", "continuous"):
+            # Without the interval that would do, and whose move it is.
+            drawn.append((change.sentence.partition(" (")[0], _numbers(change, values)))
+        else:
+            drawn.append((change.sentence, _categories(counts, before, after, facts[change.feature])))
         lines += [(change.feature, value, people, value == before, value == after) for value, people in counts.most_common()]
     people = f"{len(accepted):,} accepted people"
     description = f"What changes for {explanation.id}, among {people}"

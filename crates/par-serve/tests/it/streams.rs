@@ -118,7 +118,8 @@ fn effort_and_time_are_parameters_of_a_table_and_columns_of_its_rows() {
     ))
     .map(|(line, options)| format!("{line},{options}\n"))
     .collect();
-    let response = service.ask("POST", "/v1/recourse/batch?no_harm=true&slack=true", &[CSV, AS_CSV], with_options);
+    let response =
+        service.ask("POST", "/v1/recourse/batch?no_harm=true&slack=true", &[CSV, AS_CSV], with_options);
     assert_eq!(response.text(), table_of(&request, 40));
 
     let wrong = [
