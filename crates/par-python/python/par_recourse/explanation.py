@@ -250,10 +250,10 @@ class Explanation:
             rows = "".join(f"<tr>{_cells(change)}</tr>" for change in way.changes)
             rows += "".join(f"<tr>{_cells(change, 'then ')}</tr>" for change in way.consequences)
             parts.append(
-                '<table style="margin-top: 1em"><caption style="white-space: nowrap; text-align: left">'
+                '<p style="margin: 1em 0 0">'
                 f"way {way.rank}: {changes}{self._virtues(way)}, accepted: {escape(way.score_words)}, "
-                f"{_likelier(way.percentile)}</caption>"
-                "<thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
+                f"{_likelier(way.percentile)}</p>"
+                "<table><thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>"
             )
         if self.price_of_lasting is not None:

@@ -37,6 +37,8 @@ else:
 
 __all__ = ["Plot", "before_and_after", "changes", "groups", "pareto"]
 
+_TEXT, _COUNT, _NUMBER, _TRUTH = pa.string(), pa.int64(), pa.float64(), pa.bool_()
+
 _NORMAL_QUANTILE = 1.96
 """Of an interval of 95 %."""
 
@@ -77,7 +79,7 @@ class Plot(Generic[FrameT]):
             file.write(written)
 
     def png(self, scale: float = 2.0) -> bytes:
-        """The drawing as PNG, `scale` pixels for each of the SVG's. It is made by `resvg-py`, with the fonts of this machine.
+        """The drawing as PNG, `scale` pixels for each of the SVG's, made by `resvg-py` with the fonts of this machine.
 
         Raises
         ------
@@ -89,14 +91,18 @@ class Plot(Generic[FrameT]):
         try:
             import resvg_py
         except ImportError as error:
-            raise ImportError("PNG needs resvg-py, which is not installed\nhint: `pip install par-recourse[png]`, or save as `.svg`") from error
+            hint = "hint: `pip install par-recourse[png]`, or save as `.svg`"
+            raise ImportError(f"PNG needs resvg-py, which is not installed\n{hint}") from error
 
         def pixels(svg: str, zoom: float) -> bytes:
             return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom))
 
         blank = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
         if pixels(blank.format('<text y="15" font-family="sans-serif">x</text>'), 1) == pixels(blank.format(""), 1):
-            raise SettingError("PNG: this machine has no fonts, so that all texts would be missing\nhint: install one, such as DejaVu, or save as `.svg`")
+            raise SettingError(
+                "PNG: this machine has no fonts, so that all texts would be missing\n"
+                "hint: install one, such as DejaVu, or save as `.svg`"
+            )
         return pixels(self.svg, scale)
 
     def _repr_svg_(self) -> str:
@@ -116,8 +122,8 @@ class Plot(Generic[FrameT]):
 def before_and_after(recourse: Recourse, explanation: Explanation, X: FrameT, *, rank: int = 1) -> Plot[FrameT]:
     """Where a person stands among accepted people, before and after a way: a chart for each feature that changes.
 
-    `data` has a line for each value of these features: `feature`, `value` (as text), `people` (the accepted people who have it), `before`
-    and `after` (whether it is the person's).
+    `data` has a line for each value of these features: `feature`, `value` (as text), `people` (the accepted people who
+    have it), `before` and `after` (whether it is the person's).
 
     Parameters
     ----------
@@ -144,7 +150,8 @@ def before_and_after(recourse: Recourse, explanation: Explanation, X: FrameT, *,
     if not accepted:
         raise DataError("X: nobody is accepted, so there is nobody to compare with")
     facts = {feature["name"]: feature for feature in json.loads(_native.schema_facts(recourse.schema_))["features"]}
-    drawn, lines = [], []
+    drawn: list[tuple[str, Any]] = []
+    lines: list[tuple[Any, ...]] = []
     for change in (*way.changes, *way.consequences):
         values = frame.table.column(change.feature).take(pa.array(accepted, pa.int64())).to_pylist()
         counts = Counter(cell(value) for value in values if value is not None)
@@ -158,16 +165,17 @@ def before_and_after(recourse: Recourse, explanation: Explanation, X: FrameT, *,
         lines += [(change.feature, value, people, value == before, value == after) for value, people in counts.most_common()]
     people = f"{len(accepted):,} accepted people"
     description = f"What changes for {explanation.id}, among {people}"
-    data = _table(lines, {"feature": pa.string(), "value": pa.string(), "people": pa.int64(), "before": pa.bool_(), "after": pa.bool_()})
-    return Plot(_native.draw_before_after(description, people, drawn), _frames.write_plain(frame.kind, data), description)
+    types = {"feature": _TEXT, "value": _TEXT, "people": _COUNT, "before": _TRUTH, "after": _TRUTH}
+    svg = _native.draw_before_after(description, people, drawn)
+    return Plot(svg, _frames.write_plain(frame.kind, _table(lines, types)), description)
 
 
 def pareto(explanation: Explanation, gain: Literal["percentile", "probability"] = "percentile") -> Plot[Any]:
-    """What the ways of a person cost, as effort, and what they give: their ways and the best row for each number of changes.
+    """What the ways of a person cost, as effort, and what they give, with the best row for each number of changes.
 
     `data` has a line for each: `rank` (none for a row that is no way), `changes`, `effort`, `months`, `probability`,
-    `percentile`, and `best`, whether no other costs as little or less and gives as much or more. It is a frame of the kind that the
-    person came in.
+    `percentile`, and `best`, whether no other costs as little or less and gives as much or more. It is a frame of the
+    kind that the person came in.
 
     Parameters
     ----------
@@ -189,27 +197,26 @@ def pareto(explanation: Explanation, gain: Literal["percentile", "probability"] 
     known = {point[1:] for point in points}
     others = [(None, point.changes, *(getattr(point, name) for name in names)) for point in explanation.frontier]
     points += [point for point in others if point[1:] not in known]
+    gains = [percentile if gain == "percentile" else score for *_, score, percentile in points]
     lower_is_better = gain == "probability" and first.probability < explanation.threshold
-    sides = [(effort, (percentile if gain == "percentile" else score) * (-1 if lower_is_better else 1)) for *_, effort, _, score, percentile in points]
+    sides = [(point[2], -own if lower_is_better else own) for point, own in zip(points, gains)]
     best = [not any(_beats(other, own) for other in sides) for own in sides]
-    drawn = [
-        (effort, percentile if gain == "percentile" else score, f"{changes} change{'' if changes == 1 else 's'}", is_best)
-        for (_, changes, effort, _, score, percentile), is_best in zip(points, best)
-    ]
+    labels = [f"{changes} change{'' if changes == 1 else 's'}" for _, changes, *_ in points]
+    drawn = [(point[2], own, label, is_best) for point, own, label, is_best in zip(points, gains, labels, best)]
     is_share = gain == "percentile" or first.score_words.startswith("probability")
     title = "likelier than this share of accepted people" if gain == "percentile" else first.score_words.split()[0]
-    needed = explanation.threshold if gain == "probability" else None
-    description = f"What the ways of {explanation.id} cost and give"
-    types = {"rank": pa.int64(), "changes": pa.int64(), "effort": pa.float64(), "months": pa.int64(), "probability": pa.float64(), "percentile": pa.float64(), "best": pa.bool_()}
+    svg = _native.draw_pareto(title, is_share, drawn, explanation.threshold if gain == "probability" else None)
+    types = {"rank": _COUNT, "changes": _COUNT, "effort": _NUMBER, "months": _COUNT}
+    types |= {"probability": _NUMBER, "percentile": _NUMBER, "best": _TRUTH}
     data = _table([(*point, is_best) for point, is_best in zip(points, best)], types)
-    return Plot(_native.draw_pareto(title, is_share, drawn, needed), _frames.write_plain(explanation.kind, data), description)
+    return Plot(svg, _frames.write_plain(explanation.kind, data), f"What the ways of {explanation.id} cost and give")
 
 
 def changes(ways: Ways[FrameT]) -> Plot[FrameT]:
-    """Which features the first ways of people change, and for how many. Consequences, which follow from other changes, are left out.
+    """Which features the first ways of people change, and for how many. Consequences of other changes are left out.
 
-    `data` has a line for each feature: `feature`, `people`, `share` (of those with a way), `rises`, `falls` and `other` (for how many of
-    them), and `effort`, the mean of the change.
+    `data` has a line for each feature: `feature`, `people`, `share` (of those with a way), `rises`, `falls` and `other`
+    (for how many of them), and `effort`, the mean of the change.
     """
     table, _, old, new = ways._changed()
     counts: dict[str, list[int]] = {}
@@ -221,22 +228,19 @@ def changes(ways: Ways[FrameT]) -> Plot[FrameT]:
             efforts[change["feature"]] = efforts.get(change["feature"], 0.0) + change["effort"]
     people = ways._lines.column(ways._columns["rank"]).to_pylist().count(1)
     ordered = sorted(counts.items(), key=lambda own: -sum(own[1]))
-    lines = [
-        (name, sum(own), sum(own) / people, *own, efforts[name] / sum(own))
-        for name, own in ordered
-    ]
-    whole, number = pa.int64(), pa.float64()
-    types = {"feature": pa.string(), "people": whole, "share": number, "rises": whole, "falls": whole, "other": whole, "effort": number}
-    description = f"What {people:,} people with a way change"
-    return Plot(_native.draw_changes(people, ordered), _frames.write_plain(ways._source.kind, _table(lines, types)), description)
+    lines = [(name, sum(own), sum(own) / people, *own, efforts[name] / sum(own)) for name, own in ordered]
+    types = {"feature": _TEXT, "people": _COUNT, "share": _NUMBER}
+    types |= {"rises": _COUNT, "falls": _COUNT, "other": _COUNT, "effort": _NUMBER}
+    data = _frames.write_plain(ways._source.kind, _table(lines, types))
+    return Plot(_native.draw_changes(people, ordered), data, f"What {people:,} people with a way change")
 
 
 def groups(ways: Ways[FrameT], by: str | Iterable[Any]) -> Plot[FrameT]:
     """How groups of denied people fare: how many have a way, and the mean effort of their first ways.
 
-    `data` has a line for each group: `group`, `people`, `denied`, `with_way`, `share` (of the denied) and `effort`, the latter two with the
-    ends of their intervals of 95 % (`share_low`, `share_high` by Wilson's formula, `effort_low`, `effort_high` by the normal
-    approximation), and `changes`, the mean number.
+    `data` has a line for each group: `group`, `people`, `denied`, `with_way`, `share` (of the denied) and `effort`, the
+    latter two with the ends of their intervals of 95 % (`share_low`, `share_high` by Wilson's formula, `effort_low`,
+    `effort_high` by the normal approximation), and `changes`, the mean number.
 
     Parameters
     ----------
@@ -263,19 +267,21 @@ def groups(ways: Ways[FrameT], by: str | Iterable[Any]) -> Plot[FrameT]:
         for own in measured
         if own["denied"] > 0
     ]
-    whole, number = pa.int64(), pa.float64()
-    types = {"group": pa.string(), "people": whole, "denied": whole, "with_way": whole, "share": number, "share_low": number, "share_high": number}
-    types |= {"effort": number, "effort_low": number, "effort_high": number, "changes": number}
-    data = _table([tuple(own[name] for name in types) for own in measured], types)
-    description = f"How {len(measured)} groups of people fare"
-    return Plot(_native.draw_groups(drawn), _frames.write_plain(ways._source.kind, data), description)
+    types = {"group": _TEXT, "people": _COUNT, "denied": _COUNT, "with_way": _COUNT}
+    measures = ("share", "share_low", "share_high", "effort", "effort_low", "effort_high", "changes")
+    types |= dict.fromkeys(measures, _NUMBER)
+    data = _frames.write_plain(ways._source.kind, _table([tuple(own[name] for name in types) for own in measured], types))
+    return Plot(_native.draw_groups(drawn), data, f"How {len(measured)} groups of people fare")
 
 
 def _way(explanation: Explanation, rank: int) -> Way:
     ways = explanation.ways
     if not 1 <= rank <= len(ways):
         found = f"{len(ways)} way{'' if len(ways) == 1 else 's'}"
-        raise SettingError(f"{explanation.id} has {found}, expected one with the rank {rank}\nhint: `explain(row, count={max(rank, 1)})`, if there are as many")
+        raise SettingError(
+            f"{explanation.id} has {found}, expected one with the rank {rank}\n"
+            f"hint: `explain(row, count={max(rank, 1)})`, if there are as many"
+        )
     return ways[rank - 1]
 
 
@@ -328,7 +334,9 @@ def _members(ways: Ways[Any], by: str | Iterable[Any]) -> list[str]:
     if isinstance(by, str):
         known = ways._source.columns()
         if by not in known:
-            raise DataError(f"by: X has no column `{by}`, expected one of {', '.join(known)}\nhint: or pass a value for each person")
+            raise DataError(
+                f"by: X has no column `{by}`, expected one of {', '.join(known)}\nhint: or pass a value for each person"
+            )
         values = ways._source.values(by, range(rows))
     else:
         values = _frames.column(by, "by").to_pylist()
@@ -366,7 +374,5 @@ def _wilson(successes: int, of: int) -> tuple[float | None, float | None]:
 
 def _interval(own: dict[str, Any]) -> list[float] | None:
     """The mean effort with the ends of its interval, which are itself for a single person."""
-    mean = own["effort"]
-    if mean is None:
-        return None
-    return [mean, mean if own["effort_low"] is None else own["effort_low"], mean if own["effort_high"] is None else own["effort_high"]]
+    ends = [own["effort"] if end is None else end for end in (own["effort_low"], own["effort_high"])]
+    return None if own["effort"] is None else [own["effort"], *ends]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import Any, Callable
@@ -73,17 +74,20 @@ class _NotebookBar(_Bar):
         self.handle: Any = None
 
     def show(self, title: str, done: int, of: int | None) -> None:
-        from IPython.display import HTML, display
+        display = _display()
 
         bar = "<progress></progress>" if of is None else f'<progress value="{done}" max="{max(of, 1)}"></progress>'
-        html = HTML(f"<div>{title} {bar} {done:,}</div>")
+        html = display.HTML(f"<div>{title} {bar} {done:,}</div>")
         if self.handle is None:
-            self.handle = display(html, display_id=True)
+            self.handle = display.display(html, display_id=True)
         else:
             self.handle.update(html)
 
     def end(self) -> None:
         if self.handle is not None:
-            from IPython.display import HTML
+            self.handle.update(_display().HTML(""))
 
-            self.handle.update(HTML(""))
+
+def _display() -> Any:
+    """IPython's module, part of which has no types."""
+    return importlib.import_module("IPython.display")
