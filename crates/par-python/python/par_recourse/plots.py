@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 else:
     FrameT = TypeVar("FrameT")
 
-__all__ = ["Plot", "before_and_after", "changes", "groups", "pareto"]
+__all__ = ["before_and_after", "changes", "groups", "pareto"]
 
 _TEXT, _COUNT, _NUMBER, _TRUTH = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 

@@ -23,8 +23,8 @@ Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on t
 - The same query always has the same answer. Options of DiCE's searches have no effect, and say so once
   (`IgnoredOptionWarning`): `random_seed`, `sample_size`, `limit_steps_ls`, `proximity_weight`, `sparsity_weight`,
   `diversity_weight`, `categorical_penalty`, `algorithm`, `initialization`, `yloss_type`, `diversity_loss_type`,
-  `maxiterations`, `thresh`, and any `posthoc_sparsity_param` and `posthoc_sparsity_algorithm` but the usual ones and None. All
-  methods accept all of them. Any other keyword is a TypeError, also in `Data`.
+  `maxiterations`, `thresh`, and any `posthoc_sparsity_param` and `posthoc_sparsity_algorithm` but the usual ones and
+  None. All methods accept all of them. Any other keyword is a TypeError, also in `Data`.
 - `feature_weights` may be a dict of weights above 0, for every method: a change of a feature with a weight of 2 takes
   twice the effort. ``"inverse_mad"`` has no effect, and says so.
 - `method` may be ``"random"``, ``"genetic"`` or ``"kdtree"``, which all mean ``"refine"``, or one of PAR's own:

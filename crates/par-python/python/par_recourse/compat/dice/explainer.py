@@ -367,7 +367,12 @@ class Dice:
                     if not any(_includes(way, before, own, names) for before in found[row]):
                         found[row].append(way)
         frames = {row: pandas.DataFrame(some[:count]).reset_index(drop=True) for row, some in found.items() if some}
-        return {row: frame.assign(**{name: _cast(frame[name], rows[name].dtype) for name in names}) for row, frame in frames.items()}
+        # Rows that are taken out of a frame lose the types of its columns.
+        types = {name: rows[name].dtype for name in names}
+        return {
+            row: frame.assign(**{name: _cast(frame[name], dtype) for name, dtype in types.items()})
+            for row, frame in frames.items()
+        }
 
     def _example(self, query: Any, own: int, target: int, found: Any, sparsity: float | None) -> CounterfactualExamples:
         outcome = self.data_interface.outcome_name
