@@ -30,9 +30,9 @@ class Table:
     test: pd.DataFrame
 
     @classmethod
-    def read(cls, folder: Path, name: str) -> "Table":
+    def read(cls, folder: Path, name: str, sampled: bool = True) -> "Table":
         """Reads NAME.csv or NAME.csv.gz, and NAME.toml. A table with folds is asked about the sampled rows of
-        fold 0; of another, every third row is kept for asking."""
+        fold 0, or about all of them; of another, every third row is kept for asking."""
         schema_file = folder / f"{name}.toml"
         schema = tomllib.loads(schema_file.read_text(encoding="utf-8"))
         types = {schema["label"]["column"]: str}
@@ -43,7 +43,7 @@ class Table:
                 rows[feature["name"]] = rows[feature["name"]].astype("int64")
         if "fold" in schema["columns"]:
             inside = rows[schema["columns"]["fold"]] == 0
-            asked = inside & (rows[schema["columns"]["subtest"]] == 1)
+            asked = inside & (rows[schema["columns"]["subtest"]] == 1) if sampled else inside
         else:
             inside = asked = pd.Series(np.arange(len(rows)) % 3 == 0, index=rows.index)
         return cls(name, schema_file, schema, rows[~inside], rows[asked])

@@ -10,6 +10,7 @@
 //! | 4    | [`refine`]   | proposals                   | likelier, sparser candidates         |
 //! | 5    | `exact`      | candidates                  | the best ones, proved                |
 //! | 6    | `offers`     | candidates                  | the [`Way`]s to show, in order       |
+//! | –    | `judged`     | an answer by a surrogate    | the answer by its classifier's own scores |
 //! | 7    | [`table`]    | the rows of a table         | a [`RowAnswer`](table::RowAnswer) each |
 //! | 8    | [`write`](mod@write) | a row's answer      | CSV, JSON or text, in [`words`]      |
 //! | 9    | [`evaluate`] | many answers                | measures of them                     |
@@ -30,6 +31,7 @@ pub mod write;
 
 mod complete;
 mod exact;
+mod judged;
 mod offers;
 mod problem;
 mod slack;
@@ -37,6 +39,7 @@ mod slack;
 pub use answer::{
     Accepting, Answer, BestAt, Change, Found, IfKnown, NotFound, Obstacle, Point, Reason, Solves, Way,
 };
+pub use judged::Bar;
 pub use par_model::Order;
 pub use request::{Method, Request};
 pub use solver::{Solver, answer, answer_batch};

@@ -16,12 +16,15 @@
 
 pub mod ablations;
 pub mod answers;
+mod clock;
 pub mod density;
 pub mod encoder;
 pub mod fairness;
 pub mod growth;
+pub mod lasting;
 pub mod peers;
 pub mod quality;
+mod retrained;
 pub mod robustness;
 pub mod settings;
 pub mod weights;

@@ -2,6 +2,7 @@
 
 mod measures;
 mod training;
+mod versions;
 
 use par_model::setting::SettingError;
 
@@ -10,6 +11,7 @@ pub use self::measures::{
     youden_threshold,
 };
 pub use self::training::{train_classifier, train_regression, train_surrogate};
+pub use self::versions::train_versions;
 
 /// Why no classifier could be trained.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

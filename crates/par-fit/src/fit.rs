@@ -1,6 +1,6 @@
 //! From a table to a model.
 
-mod scoring;
+pub(crate) mod scoring;
 mod survey;
 mod versions;
 
@@ -71,7 +71,7 @@ pub enum Stage<'a> {
 const THRESHOLD_SPLIT: u64 = 5;
 
 /// The parts of a fit, each with its own seed, so that no two share random numbers.
-enum Part {
+pub(crate) enum Part {
     Classifier = 1,
     Threshold = 2,
     Pool = 3,
@@ -218,6 +218,7 @@ impl ModelBuilder {
                 .map(|score| [score; 2])
                 .reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]),
             agreement,
+            coverage: None,
             held_out: [accepted.held_out, denied.held_out],
             auc,
             held_out_auc: held_out.auc,
@@ -360,7 +361,7 @@ fn check_changeable(constraints: &Constraints, schema: &Schema) -> Result<(), Er
     }
 }
 
-fn seed(config: &Config, part: Part) -> u64 {
+pub(crate) fn seed(config: &Config, part: Part) -> u64 {
     config.seed.wrapping_mul(8).wrapping_add(part as u64)
 }
 

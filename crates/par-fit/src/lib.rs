@@ -9,6 +9,7 @@
 //! | 3    | [`pool`]       | the circuit of accepted rows         | an accepted pool                     |
 //! | 4    | [`generator`]  | circuits, classifier, constraints    | a trained generator                  |
 //! | 5    | `refit`        | a model and other settings           | a model, without any data            |
+//! | 6    | `surrogate`    | a model and newly scored rows        | a model whose surrogate learned from them |
 //! | –    | [`adam`]       | networks and their gradients         | the networks, a step further         |
 //!
 //! ```
@@ -29,9 +30,11 @@ pub mod fit;
 pub mod generator;
 pub mod pool;
 mod refit;
+mod surrogate;
 
 mod error;
 
 pub use error::{Error, ScoredBy};
 pub use fit::{ModelBuilder, Stage};
 pub use refit::{refit, with_config};
+pub use surrogate::{ScoredRows, complete_surrogate, train_surrogate_of};

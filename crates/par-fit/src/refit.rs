@@ -38,7 +38,7 @@ pub fn with_config(
 ) -> Result<Model, Error> {
     let ModelParts {
         config: own,
-        card,
+        mut card,
         discretizer,
         classifier,
         threshold,
@@ -58,6 +58,8 @@ pub fn with_config(
         ..config
     };
     config.check()?;
+    // It was measured with the generator and the constraints before.
+    card.coverage = None;
     Learned { config, card, discretizer, classifier, threshold, scale, versions, accepted, denied }
         .complete(progress, stop)
 }

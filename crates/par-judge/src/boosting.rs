@@ -11,13 +11,15 @@ const LEAST_CURVATURE: f64 = 1e-3;
 const BINS: usize = 255;
 
 /// Rows of numbers, column after column, and the class of each row.
-pub(crate) struct Examples {
-    pub(crate) columns: Vec<Vec<f64>>,
-    pub(crate) classes: Vec<bool>,
+pub struct Examples {
+    /// The columns.
+    pub columns: Vec<Vec<f64>>,
+    /// The class of each row.
+    pub classes: Vec<bool>,
 }
 
 /// Trained trees.
-pub(crate) struct BoostedTrees {
+pub struct BoostedTrees {
     prior: f64,
     trees: Vec<Node>,
 }
@@ -35,7 +37,7 @@ enum Node {
 
 impl BoostedTrees {
     /// Trees for the rows at some places, which should be of both classes.
-    pub(crate) fn fit(examples: &Examples, rows: &[usize]) -> Self {
+    pub fn fit(examples: &Examples, rows: &[usize]) -> Self {
         let columns: Vec<BinnedColumn> = (0..examples.columns.len())
             .map(|column| BinnedColumn::new(column, &examples.columns[column], rows))
             .filter(|column| !column.thresholds.is_empty())
@@ -55,13 +57,13 @@ impl BoostedTrees {
         Self { prior, trees }
     }
 
-    /// The log-odds of the second class for one row.
-    pub(crate) fn log_odds(&self, examples: &Examples, row: usize) -> f64 {
+    /// The log-odds of the second class for a row with these numbers by column.
+    pub fn log_odds(&self, number: impl Fn(usize) -> f64) -> f64 {
         let leaf = |mut node: &Node| loop {
             match node {
                 Node::Leaf(value) => return *value,
                 Node::Split { column, threshold, children } => {
-                    node = &children[usize::from(examples.columns[*column][row] > *threshold)];
+                    node = &children[usize::from(number(*column) > *threshold)];
                 }
             }
         };
@@ -230,7 +232,7 @@ mod tests {
         // Of rows with equal columns, four fifths or all are of the second class; of others none.
         for row in rows {
             let is_equal = row % 2 == row / 2 % 2;
-            assert_eq!(trees.log_odds(&examples, row) > 0.0, is_equal, "row {row}");
+            assert_eq!(trees.log_odds(|column| examples.columns[column][row]) > 0.0, is_equal, "row {row}");
         }
     }
 
@@ -241,6 +243,7 @@ mod tests {
         let examples = Examples { columns, classes: (0..100).map(|row| row < 50).collect() };
         let rows: Vec<usize> = (0..100).collect();
         let trees = BoostedTrees::fit(&examples, &rows);
-        assert!(trees.log_odds(&examples, 0) > 3.0 && trees.log_odds(&examples, 50) < -3.0);
+        let log_odds = |row: usize| trees.log_odds(|column| examples.columns[column][row]);
+        assert!(log_odds(0) > 3.0 && log_odds(50) < -3.0);
     }
 }

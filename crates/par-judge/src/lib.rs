@@ -35,6 +35,7 @@ mod reference;
 mod space;
 mod telling;
 
+pub use boosting::{BoostedTrees, Examples};
 pub use error::JudgeError;
 pub use judge::{FEWEST_ROWS, Judge, Judgement, MOST_PAIRS, MOST_ROWS};
 pub use methods::{MethodJudgement, MethodJudgements};

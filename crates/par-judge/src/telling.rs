@@ -61,7 +61,8 @@ fn held_out_auc(examples: &Examples, folds: &[usize], fold: usize) -> Option<f64
     let (held_out, training): (Vec<usize>, Vec<usize>) =
         (0..2 * pairs).partition(|example| folds[example % pairs] == fold);
     let trees = BoostedTrees::fit(examples, &training);
-    let scores: Vec<f64> = held_out.iter().map(|&row| trees.log_odds(examples, row)).collect();
+    let scores: Vec<f64> =
+        held_out.iter().map(|&row| trees.log_odds(|column| examples.columns[column][row])).collect();
     let classes: Vec<bool> = held_out.iter().map(|&row| examples.classes[row]).collect();
     auc(&scores, &classes)
 }

@@ -26,6 +26,10 @@ pub struct Card {
     /// The share of held-out or newly drawn rows on which surrogate and classifier agree; `None` without a surrogate.
     #[serde(default)]
     pub agreement: Option<Mean>,
+    /// The share of sampled denied people with a way that the classifier itself accepts, of a surrogate that was trained on
+    /// the ways it proposed; `None` of any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Mean>,
     /// Mean log-probability of held-out rows under the accepted and the denied circuit.
     pub held_out: [f64; 2],
     /// Area under the ROC curve of the classifier on the training rows: how well it tells the classes apart, of a

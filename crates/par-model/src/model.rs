@@ -250,7 +250,7 @@ impl Model {
         let mut model = self.clone();
         model.parts.classifier = DeployedClassifier::External(Box::new(external));
         let card = &mut model.parts.card;
-        (card.denies, card.scores, card.agreement) = (None, None, None);
+        (card.denies, card.scores, card.agreement, card.coverage) = (None, None, None, None);
         (card.auc, card.held_out_auc, card.accuracy) = (None, None, None);
         card.held_out_r2 = None;
         model.parts.scale = self.external_scale();

@@ -71,19 +71,24 @@ impl Answers {
         )
     }
 
+    /// Rows of cells, as columns of the features.
+    pub(crate) fn features(&self, rows: &[Vec<String>]) -> Result<RecordBatch, ArrowError> {
+        self.frame.features(rows)
+    }
+
     /// Passes the answer of the first row to `read`.
     pub(crate) fn first<T>(
         &self,
         rows: &RecordBatch,
         stop: Stop<'_>,
-        read: impl FnOnce(&RowAnswer<'_>) -> T,
+        read: impl FnOnce(RowAnswer<'_>) -> T,
     ) -> T {
         let cells = match self.columns.id {
             Some(column) => self.cells.clone().with(&self.rows, column),
             None => self.cells.clone(),
         };
         let batch = cells.batch(rows, 0..1, 0);
-        read(&self.answerer().answer(&mut Solver::new(&self.model).until(stop), &batch, 0, 0))
+        read(self.answerer().answer(&mut Solver::new(&self.model).until(stop), &batch, 0, 0))
     }
 
     /// The lines of some rows, answered on this thread.

@@ -136,6 +136,16 @@ impl AnswerFrame {
         &self.schema
     }
 
+    /// Rows of cells, as columns of the features.
+    pub(crate) fn features(&self, rows: &[Vec<String>]) -> Result<RecordBatch, ArrowError> {
+        let fields = &self.schema.fields()[1 + FACTS.len()..];
+        let column = |(feature, field): (usize, &Arc<Field>)| {
+            typed(field.data_type(), rows.iter().map(|cells| cells[feature].as_str()))
+        };
+        let columns = fields.iter().enumerate().map(column).collect();
+        RecordBatch::try_new(Arc::new(ArrowSchema::new(fields.to_vec())), columns)
+    }
+
     /// The lines of answers to `rows` from `first` on, which is row `first + before` of the table.
     pub(crate) fn lines(
         &self,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 use par_answer::evaluate::{Evaluation, answer_by_methods};
-use par_answer::{Method, write};
-use par_circuit::Stop;
+use par_answer::{Bar, Method, write};
+use par_circuit::{Code, Dataset, Stop};
 use par_data::{Batch, Columns};
-use par_fit::refit;
+use par_fit::{ScoredRows, Stage, complete_surrogate, refit, train_surrogate_of};
 use par_judge::{Judge, JudgeError, MethodJudgements};
-use par_model::RowError;
 use par_model::classifier::file_hash;
+use par_model::{Mean, RowError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::{PyRecordBatch, PySchema, PyTable};
@@ -91,6 +91,19 @@ impl Model {
         let column: ArrayRef = Arc::new(Float64Array::from(numbers.map_err(errors::data_text)?));
         let column = RecordBatch::try_from_iter([("number", column)]);
         PyRecordBatch::new(column.map_err(errors::data_text)?).into_pyarrow(py)
+    }
+}
+
+/// The scores that a function of Python gives rows of cells.
+fn scores(answers: &Answers, rows: &[Vec<String>], function: &Py<PyAny>) -> PyResult<Vec<f64>> {
+    let features = answers.features(rows).map_err(errors::data_text)?;
+    let scores: Vec<f64> = Python::attach(|py| {
+        let batch = PyRecordBatch::new(features).into_pyarrow(py)?;
+        function.call1(py, (batch,))?.extract(py)
+    })?;
+    match scores.len() == rows.len() {
+        true => Ok(scores),
+        false => Err(errors::data_text("the judge must give every row a score")),
     }
 }
 
@@ -208,30 +221,37 @@ impl Model {
         Answers::new(self, schema.into_inner(), request, id, changes)
     }
 
-    /// The answer to one row: as JSON, as text, and its frontier as SVG.
-    #[pyo3(signature = (batch, request, *, id=None))]
+    /// The answer to one row: as JSON, as text, and its frontier as SVG. With `judge`, the classifier itself, which has the
+    /// last word: the threshold, the threshold with the margin, how many ways to show, and a function from a record batch
+    /// of features to a list of scores.
+    #[pyo3(signature = (batch, request, *, id=None, judge=None))]
     fn explain(
         &self,
         py: Python<'_>,
         batch: PyRecordBatch,
         request: &str,
         id: Option<&str>,
+        judge: Option<(f64, f64, usize, Py<PyAny>)>,
     ) -> PyResult<(String, String, Option<String>)> {
         let rows = batch.into_inner();
         let answers = Answers::new(self, rows.schema(), request, id, false)?;
         let model = &self.0;
         let explained = threads::work(py, None, |caller| {
             let is_gone = || caller.is_gone();
-            answers.first(&rows, Stop::when(&is_gone), |person| match &person.answer {
-                Ok(answer) => {
-                    let json = serde_json::to_string(&person.json(model));
-                    let json = json.expect("the keys of an answer are text");
-                    Ok((json, person.text(model), figure::frontier(model, answer)))
+            answers.first(&rows, Stop::when(&is_gone), |mut person| {
+                let mut answer = person.answer.map_err(errors::data_text)?;
+                if let Some((threshold, sure, count, function)) = &judge {
+                    let scores = scores(&answers, &answer.rows_to_judge(&person.cells), function)?;
+                    answer = answer.judged(Bar { threshold: *threshold, sure: *sure }, *count, &scores);
+                    person.threshold = *threshold;
                 }
-                Err(error) => Err(error.clone()),
+                let figure = figure::frontier(model, &answer);
+                person.answer = Ok(answer);
+                let json = serde_json::to_string(&person.json(model));
+                Ok((json.expect("the keys of an answer are text"), person.text(model), figure))
             })
         })?;
-        explained.map_err(errors::data_text)
+        explained
     }
 
     /// The measures of the answers to the rows of a table, as JSON, by the request's method or by all. With `judge`, also what the
@@ -307,6 +327,61 @@ impl Model {
         self.numbers(py, table, evaluator, |evaluator, cells| {
             Ok(evaluator.log_prob(self.0.discretizer().encode_row(cells)?.codes()))
         })
+    }
+
+    /// The model with a surrogate trained on the rows of a table, each with a score and a weight, instead.
+    #[pyo3(signature = (table, scores, weights, *, progress=None))]
+    fn train_surrogate(
+        &self,
+        py: Python<'_>,
+        table: PyTable,
+        scores: Vec<f64>,
+        weights: Vec<f32>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (batches, arrow) = table.into_inner();
+        let (columns, cells) = self.read(&arrow)?;
+        let discretizer = self.0.discretizer();
+        let trained = threads::work(py, progress, |caller| {
+            let mut codes: Vec<Code> = Vec::new();
+            for batch in cells.batches(&batches) {
+                let rows = discretizer.encode(&columns, &batch).map_err(|error| errors::data(&error))?;
+                codes.extend(rows.into_codes());
+            }
+            let rows = Dataset::new(discretizer.cardinalities(), codes).map_err(errors::data_text)?;
+            if [scores.len(), weights.len()] != [rows.len(); 2] {
+                return Err(errors::data_text("every row needs a score and a weight"));
+            }
+            let is_gone = || caller.is_gone();
+            let scored = ScoredRows { rows, scores, weights };
+            train_surrogate_of(
+                &self.0,
+                &scored,
+                &mut |stage| fit::report(caller, stage),
+                Stop::when(&is_gone),
+            )
+            .map_err(|error| errors::fit(&error))
+        })?;
+        Ok(Self::new(trained?))
+    }
+
+    /// The model with the pool and generator of its surrogate. `agreement` and `coverage` are how many of how many: rows
+    /// on which surrogate and classifier agree, and denied people with a way that the classifier accepts.
+    #[pyo3(signature = (agreement, coverage, *, progress=None))]
+    fn complete_surrogate(
+        &self,
+        py: Python<'_>,
+        agreement: (usize, usize),
+        coverage: (usize, usize),
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let share = |(some, of): (usize, usize)| Mean::share((0..of).map(|place| place < some), of);
+        let completed = threads::work(py, progress, |caller| {
+            let is_gone = || caller.is_gone();
+            let mut report = |stage: Stage<'_>| fit::report(caller, stage);
+            complete_surrogate(&self.0, share(agreement), share(coverage), &mut report, Stop::when(&is_gone))
+        })?;
+        Ok(Self::new(completed.map_err(|error| errors::fit(&error))?))
     }
 
     /// The model with a generator for other immutable features.

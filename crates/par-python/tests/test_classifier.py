@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import copy
+import dataclasses
+import functools
 import json
 import pickle
 import warnings
@@ -56,11 +59,23 @@ def logistic():
 @pytest.fixture(scope="module")
 def surrogate(logistic):
     """A recourse for a function, which cannot be read."""
-    return Recourse(GERMAN.schema, classifier=logistic.predict_proba, config=QUICK).fit(X, Y)
+    return fitted(functools.partial(good, logistic))
+
+
+@pytest.fixture(scope="module")
+def trees():
+    """Boosted trees as a function, which a surrogate follows less well."""
+    return functools.partial(good, pipeline(GradientBoostingClassifier(n_estimators=50, random_state=0)).fit(X, Y))
+
+
+@pytest.fixture(scope="module")
+def surrogate_of_trees(trees):
+    return fitted_without_warning(trees)
 
 
 def fitted(classifier, table=X, labels=Y, schema=GERMAN.schema, **settings):
-    return Recourse(schema, classifier=classifier, config=QUICK, **settings).fit(table, labels)
+    config = {**QUICK, "classifier": {"epochs": 10}}
+    return Recourse(schema, classifier=classifier, config=config, **settings).fit(table, labels)
 
 
 def fitted_without_warning(*args, **settings):
@@ -376,15 +391,90 @@ def test_without_labels_nothing_says_which_class_is_meant(logistic):
     fitted(denial, labels=None, density="decisions")
 
 
-def test_people_without_a_way_are_searched_again(surrogate, monkeypatch):
+def test_people_without_a_way_are_searched_again(surrogate_of_trees, monkeypatch):
     def found():
-        return int((surrogate.recourse(X)["status"] == "found").sum())
+        return int((surrogate_of_trees.recourse(X)["status"] == "found").sum())
 
     asked_again = found()
-    monkeypatch.setattr("par_recourse._verification._STRICTER", ())
+    monkeypatch.setattr("par_recourse._verification.ROUNDS", 0)
     with_spare_ways = found()
     monkeypatch.setattr("par_recourse.classifier.SPARE", 0)
     assert asked_again > with_spare_ways > found()
+
+
+def test_a_surrogate_learns_from_its_ways_and_says_whom_it_covers(trees, surrogate_of_trees, tmp_path, monkeypatch):
+    def found(recourse):
+        return int((recourse.recourse(X)["status"] == "found").sum())
+
+    surrogate_of_trees.save(tmp_path / "trees.par")
+    denied = int((trees(X) < 0.5).sum())
+    assert abs(surrogate_of_trees.coverage_ - found(surrogate_of_trees) / denied) < 0.15
+    assert Recourse.load(tmp_path / "trees.par").coverage_ == surrogate_of_trees.coverage_
+    monkeypatch.setattr("par_recourse._surrogate.train", lambda model, *rest: model)
+    untrained = fitted_without_warning(trees)
+    assert untrained.coverage_ is None
+    assert found(untrained) < found(surrogate_of_trees)
+
+
+def test_the_same_function_has_the_same_surrogate(trees):
+    one, other = (fitted_without_warning(trees, X.head(200), Y.head(200)) for _ in range(2))
+    assert one.model_.sha256 == other.model_.sha256 and one.coverage_ is not None
+
+
+def test_a_round_asks_a_function_once_about_everybody(trees, surrogate_of_trees):
+    from par_recourse import _verification
+    from par_recourse._judge import Judge
+
+    calls = []
+
+    def counted(rows):
+        calls.append(len(rows))
+        return trees(rows)
+
+    judge = surrogate_of_trees._supplied.judge
+    asked = copy.copy(surrogate_of_trees)
+    asked._supplied = dataclasses.replace(asked._supplied, judge=Judge(counted, judge.layout))
+    asked.recourse(X)
+    assert 1 < len(calls) <= 1 + _verification.ROUNDS
+    assert calls[0] >= len(X)
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "predict"])
+def test_the_estimator_behind_a_method_is_converted(logistic, method):
+    pytest.importorskip("skl2onnx")
+    bound = getattr(logistic, method)
+    for function in (bound, functools.partial(bound)):
+        recourse = fitted_without_warning(function)
+        assert recourse.model_.verifies and recourse.coverage_ is None
+        assert recourse.searched_ == f"the Pipeline behind `{method}`, converted to an ONNX file"
+    lines = recourse.recourse(X)
+    found = lines[lines["status"] == "found"]
+    assert len(found) > 0 and (logistic.predict(found[list(X.columns)]) == "Good").all()
+
+
+def test_a_function_is_explained_by_its_own_probabilities(trees, surrogate_of_trees):
+    lines = surrogate_of_trees.recourse(X.head(60))
+    for status in ("found", "accepted", "not_found"):
+        people = X.loc[lines[lines["status"] == status]["id"].unique()[:4]]
+        for _, row in people.iterrows():
+            explanation = surrogate_of_trees.explain(row, method="refine", count=2)
+            assert explanation.status == status
+            assert numpy.isclose(explanation.probability, trees(row.to_frame().T.astype(X.dtypes))[0])
+            for way in explanation.ways:
+                changed = row.to_frame().T.assign(**way.row).astype(X.dtypes)
+                assert numpy.isclose(way.probability, trees(changed)[0]) and way.probability >= 0.5
+                assert way.optimal is None and f"probability {way.probability:.3f}" in str(explanation)
+
+
+def test_a_function_is_evaluated_by_its_own_decisions(trees, surrogate_of_trees):
+    rows = X.head(100)
+    evaluation = surrogate_of_trees.evaluate(rows, Y.head(100))
+    assert evaluation.verified and evaluation.denied == (trees(rows) < 0.5).sum()
+    refined = evaluation.to_frame().set_index("method").loc["refine"]
+    lines = surrogate_of_trees.recourse(rows)
+    found = lines[lines["status"] == "found"]
+    assert refined["validity"] == len(found) / evaluation.denied
+    assert numpy.isclose(refined["score"], trees(found[list(X.columns)].astype(X.dtypes)).mean())
 
 
 def test_rows_that_cannot_be_read_do_not_reach_the_classifier(surrogate):

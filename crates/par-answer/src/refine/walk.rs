@@ -15,7 +15,7 @@ const BEAM_PULLS: [f64; 2] = [4.0, 1.0];
 const LEAST_PULL: f64 = 0.25;
 
 /// How many rows a search abreast keeps for each number of changes, at least and at most: one for so many passes.
-const BEAM: (usize, usize) = (2, 12);
+const BEAM: (usize, usize) = (2, 6);
 const PASSES_A_ROW: usize = 25;
 
 /// What a nat below the floor costs on a walk.

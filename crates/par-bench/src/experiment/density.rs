@@ -17,10 +17,10 @@ use par_answer::Method as Own;
 use par_answer::evaluate::MethodAnswers;
 use par_circuit::{Circuit, Code};
 use par_fit::Error as FitError;
-use par_model::classifier::{Classifier, NeuralClassifier, probability};
 use par_model::{Config, Density, Mean, Model};
 
-use super::{answers, robustness};
+use super::answers;
+use super::retrained::{Retrained, retrained};
 use crate::case::{Fold, LabelledRows};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
@@ -41,7 +41,7 @@ struct DensityAnswers<'f> {
 struct SharedMeasures {
     test: LabelledRows,
     kinds: [GoodRows; 3],
-    retrained: Vec<(String, NeuralClassifier)>,
+    retrained: Vec<(String, Retrained)>,
 }
 
 /// The rows of the fold that are good in one sense.
@@ -69,7 +69,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let yardsticks = SharedMeasures {
         kinds: GoodRows::all(fold, &test),
         test,
-        retrained: robustness::retrained(fold, &fold.labelled(&fold.training)?)?,
+        retrained: retrained(fold, &fold.labelled(&fold.training)?)?,
     };
     for side in &sides {
         add_answers(fold, side, &sides, &yardsticks, sheet);
@@ -172,8 +172,8 @@ fn add_circuit(
 }
 
 /// The share of the classifiers that accept a row; `None` without classifiers.
-fn share_of(classifiers: &[(String, NeuralClassifier)], threshold: f64, row: &[Code]) -> Option<f64> {
-    let accepts = classifiers.iter().map(|(_, own)| probability(own.log_odds(row)) >= threshold);
+fn share_of(classifiers: &[(String, Retrained)], threshold: f64, row: &[Code]) -> Option<f64> {
+    let accepts = classifiers.iter().map(|(_, own)| own.score(row) >= threshold);
     Mean::share(accepts, classifiers.len()).mean
 }
 

@@ -22,7 +22,6 @@
 //! The runtime of table 1.
 
 mod asked;
-mod clock;
 mod fitting;
 mod memory;
 pub mod plan;

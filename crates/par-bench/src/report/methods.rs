@@ -3,7 +3,7 @@
 use par_plot::Shape;
 
 use super::measured::Measured;
-use crate::experiment::{peers, robustness};
+use crate::experiment::{lasting, peers, robustness};
 use crate::figures::Figure;
 
 /// The CSS classes of a colour: lines and filled marks, outlines, small marks, dashed lines.
@@ -112,7 +112,9 @@ pub(crate) fn peers<'f>(measured: &Measured<'f>) -> Vec<MethodStyle<'f>> {
             is_of_answers && figure.value.is_some()
         };
         !own && !variant
-            && ![peers::PREFIX, robustness::PREFIX].iter().any(|prefix| method.starts_with(prefix))
+            && ![peers::PREFIX, robustness::PREFIX, lasting::PREFIX]
+                .iter()
+                .any(|prefix| method.starts_with(prefix))
             && measured.named(method, "validity").iter().any(scored)
     };
     let peer = |key: &'f str| MethodStyle { key, label: key, look: PEER };

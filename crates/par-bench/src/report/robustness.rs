@@ -10,6 +10,7 @@ use super::measured::{FigureKey, Measured};
 use super::methods::{Colour, MarkStyle, MethodStyle, OURS, PEER, PRESET, peers};
 use super::plot::{Dot, alone, draw, named};
 use super::table::{ReportCell, ReportRow, ReportTable};
+use crate::experiment::lasting::PREFIX as LASTING;
 use crate::experiment::peers::LICE_PEOPLE;
 use crate::experiment::robustness::{LICE, PAR_BESIDE_LICE, PREFIX};
 use crate::figures::Metric;
@@ -19,15 +20,26 @@ pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
         let look = if key == PAR_BESIDE_LICE { PRESET[1].look } else { PEER };
         Some(MethodStyle { key, label: key.strip_prefix(PREFIX)?, look })
     });
+    let lasting: Vec<MethodStyle<'_>> = (measured.methods.iter())
+        .filter_map(|&key| Some(MethodStyle { key, label: key.strip_prefix(LASTING)?, look: OURS[2].look }))
+        .collect();
+    let cost = cost(measured, &lasting);
     let mut methods: Vec<MethodStyle<'_>> =
-        OURS.into_iter().chain(PRESET).chain(native).chain(peers(measured)).collect();
+        OURS.into_iter().chain(lasting).chain(PRESET).chain(native).chain(peers(measured)).collect();
     methods.retain(|method| !measured.keys(&[method.key], "score", "classifier").is_empty());
     let [score, kept] = ["score", "kept"].map(|measure| table(measured, &methods, measure));
     let scores = |table| chart(table, "mean score", Axis::around("mean score", [0.0, 1.0], 5));
     let shares = |table| chart(table, "share still accepted", Axis::shares("share still accepted"));
     let charts = score.as_ref().map(scores).into_iter().chain(kept.as_ref().map(shares));
     let plot = measured.plot("robustness", &[], charts.flat_map(alone));
-    CaseSection::new([score, kept], [plot])
+    CaseSection::new([score, kept, cost], [plot])
+}
+
+/// What lasting answers cost beside plain ones.
+fn cost(measured: &Measured<'_>, lasting: &[MethodStyle<'_>]) -> Option<ReportTable> {
+    let frame = measured.frame("cost");
+    let row = |method: &MethodStyle<'_>| frame.row(measured, method.label, &FigureKey::method(method.key));
+    frame.table(measured, lasting.iter().map(row).collect(), &[], &[])
 }
 
 fn table(measured: &Measured<'_>, methods: &[MethodStyle<'_>], measure: &str) -> Option<ReportTable> {

@@ -36,7 +36,7 @@ pub fn train_classifier(
         return Err(ClassifierError::OneClass { accepted: first });
     }
     let targets: Vec<f32> = accepted.iter().map(|&accepted| f32::from(u8::from(accepted))).collect();
-    train(rows, &targets, Loss::CrossEntropy, config, seed, progress, stop)
+    train(rows, &targets, None, Loss::CrossEntropy, config, seed, progress, stop)
 }
 
 /// Trains a network whose output is a number: a regression by squared error. Targets should have a standard deviation
@@ -63,7 +63,7 @@ pub fn train_regression(
     // The network learns the difference from the mean, which then is its last bias.
     let mean = targets.iter().sum::<f64>() / targets.len() as f64;
     let centered: Vec<f32> = targets.iter().map(|target| (target - mean) as f32).collect();
-    let (network, history) = train(rows, &centered, Loss::Squared, &config, seed, progress, stop)?;
+    let (network, history) = train(rows, &centered, None, Loss::Squared, &config, seed, progress, stop)?;
     let mut parameters = network.parameters().to_vec();
     *parameters.last_mut().expect("the output has a bias") += mean as f32;
     let network =
@@ -72,17 +72,18 @@ pub fn train_regression(
     Ok((network.ok_or_else(diverged)?, history))
 }
 
-/// Trains a surrogate on another classifier's scores of the rows, each a probability. All rows have the same weight,
-/// whatever the settings.
+/// Trains a surrogate on another classifier's scores of the rows, each a probability. All rows have the same weight
+/// unless `weights` says otherwise, whatever the settings.
 ///
 /// # Errors
 /// When a setting is out of its range, there are no rows, the loss diverges, or it is stopped.
 ///
 /// # Panics
-/// Unless there are as many targets as rows.
+/// Unless there are as many targets as rows, and as many weights if there are any.
 pub fn train_surrogate(
     rows: &Dataset,
     targets: &[f32],
+    weights: Option<&[f32]>,
     config: &ClassifierConfig,
     seed: u64,
     progress: &mut dyn FnMut(usize, &Epoch),
@@ -93,7 +94,7 @@ pub fn train_surrogate(
     if targets.is_empty() {
         return Err(ClassifierError::NoRows);
     }
-    train(rows, targets, Loss::CrossEntropy, &config, seed, progress, stop)
+    train(rows, targets, weights, Loss::CrossEntropy, &config, seed, progress, stop)
 }
 
 /// What a network minimises.
@@ -135,9 +136,11 @@ impl Loss {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "the parameters of three kinds of training")]
 fn train(
     rows: &Dataset,
     targets: &[f32],
+    weights: Option<&[f32]>,
     loss: Loss,
     config: &ClassifierConfig,
     seed: u64,
@@ -145,10 +148,14 @@ fn train(
     stop: Stop<'_>,
 ) -> Result<(NeuralClassifier, ClassifierHistory), ClassifierError> {
     assert_eq!(rows.len(), targets.len(), "one target per row");
+    assert!(weights.is_none_or(|weights| weights.len() == rows.len()), "one weight per row");
     let accepted: Vec<bool> = targets.iter().map(|target| *target >= loss.middle()).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (mut training, validation) = split(&accepted, config.validation, &mut rng);
     let mut trainer = Trainer::new(rows, targets, loss, &accepted, config, &mut rng);
+    if let Some(weights) = weights {
+        trainer.weights = weights.to_vec();
+    }
     let mut history = ClassifierHistory { epochs: Vec::new(), best: 0, balanced: trainer.balanced };
     let (mut best, mut lowest) = (Vec::new(), f64::INFINITY);
     for epoch in 1..=config.epochs {
@@ -338,11 +345,24 @@ mod tests {
         let targets: Vec<f32> = rows.rows().map(score).collect();
         let config = ClassifierConfig { learning_rate: 1e-2, ..ClassifierConfig::default() };
         let (surrogate, _) =
-            train_surrogate(&rows, &targets, &config, 1, &mut |_, _| {}, Stop::never()).expect("a fit");
+            train_surrogate(&rows, &targets, None, &config, 1, &mut |_, _| {}, Stop::never()).expect("a fit");
         for row in rows.rows() {
             let found = probability(surrogate.log_odds(row));
             assert!((found - f64::from(score(row))).abs() < 0.05, "{row:?} has {found}");
         }
+    }
+
+    #[test]
+    fn a_surrogate_follows_the_heavier_rows() {
+        let rows = Dataset::new(vec![2], vec![0; 400]).expect("one column");
+        let targets: Vec<f32> = (0..400).map(|row: u16| f32::from(row % 2)).collect();
+        let weights: Vec<f32> = targets.iter().map(|target| 1.0 + 3.0 * target).collect();
+        let config = ClassifierConfig { learning_rate: 1e-2, ..ClassifierConfig::default() };
+        let (surrogate, _) =
+            train_surrogate(&rows, &targets, Some(&weights), &config, 1, &mut |_, _| {}, Stop::never())
+                .expect("a fit");
+        let found = probability(surrogate.log_odds(&[0]));
+        assert!((found - 0.8).abs() < 0.05, "{found}");
     }
 
     #[test]

@@ -137,7 +137,8 @@ impl ModelBuilder {
                 let agreement = self.surrogate_agreement(rows, &scores, scale, threshold, stop)?;
                 let mut report = |epoch: usize, losses: &Epoch| progress(Stage::Classifier(epoch, losses));
                 let seed = self.seed(Part::Surrogate);
-                let (network, history) = follow(&rows.rows, &scores, scale, config, seed, &mut report, stop)?;
+                let (network, history) =
+                    follow(&rows.rows, &scores, None, scale, config, seed, &mut report, stop)?;
                 let classifier = DeployedClassifier::Surrogate { network, column: column.clone() };
                 Ok(Scored { classifier, scores, scale, threshold, history, agreement: Some(agreement) })
             }
@@ -206,7 +207,7 @@ impl ModelBuilder {
         let targets: Vec<f64> = others.iter().map(|&row| scores[row]).collect();
         let config = &self.config.classifier;
         let others = rows.rows.select(&others);
-        let (network, _) = follow(&others, &targets, scale, config, seed, &mut |_, _| {}, stop)?;
+        let (network, _) = follow(&others, &targets, None, scale, config, seed, &mut |_, _| {}, stop)?;
         let agrees = |&row: &usize| {
             let own = scale.score(network.log_odds(rows.rows.row(row)));
             scale.reaches(own, threshold) == scale.reaches(scores[row], threshold)
@@ -309,10 +310,12 @@ fn moments(numbers: &[f64]) -> [f64; 2] {
     [mean, variance.sqrt()]
 }
 
-/// Trains a surrogate on scores of a scale.
-fn follow(
+/// Trains a surrogate on scores of a scale. Weights count for probabilities only.
+#[expect(clippy::too_many_arguments, reason = "scored rows, and how to learn from them")]
+pub(crate) fn follow(
     rows: &Dataset,
     scores: &[f64],
+    weights: Option<&[f32]>,
     scale: ScoreScale,
     config: &ClassifierConfig,
     seed: u64,
@@ -322,7 +325,7 @@ fn follow(
     match scale {
         ScoreScale::Probability => {
             let targets: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
-            train_surrogate(rows, &targets, config, seed, progress, stop)
+            train_surrogate(rows, &targets, weights, config, seed, progress, stop)
         }
         ScoreScale::Number { .. } => {
             let targets: Vec<f64> = scores.iter().map(|&score| scale.log_odds(score)).collect();
@@ -374,7 +377,7 @@ impl TrainingRows {
         let selected = some.map(|some| self.rows.select(some));
         let rows = selected.as_ref().unwrap_or(&self.rows);
         Ok(match &self.numbers {
-            Some(numbers) => follow(rows, &of(numbers, some), scale, config, seed, progress, stop)?,
+            Some(numbers) => follow(rows, &of(numbers, some), None, scale, config, seed, progress, stop)?,
             None => train_classifier(rows, &of(self.labels()?, some), config, seed, progress, stop)?,
         })
     }
@@ -413,7 +416,7 @@ pub(super) fn surrogate(
         true => train_regression(&rows, &log_odds, &config.classifier, seed, &mut report, stop)?,
         false => {
             let targets: Vec<f32> = log_odds.iter().map(|&own| probability(own) as f32).collect();
-            train_surrogate(&rows, &targets, &config.classifier, seed, &mut report, stop)?
+            train_surrogate(&rows, &targets, None, &config.classifier, seed, &mut report, stop)?
         }
     };
     let (rows, log_odds) = sample(to_train..to_train + to_test)?;

@@ -5,12 +5,10 @@ use par_data::{Batch, Columns, Discretizer};
 use par_model::ScoreScale;
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{DeployedClassifier, ExternalClassifier, Version};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use super::scoring::Supplied;
 use super::{ModelBuilder, Part, Stage, TrainingRows, reading};
+use crate::classifier::train_versions;
 use crate::error::Error;
 
 /// A version that the user supplies.
@@ -24,8 +22,7 @@ pub(super) struct SuppliedVersion {
 }
 
 impl ModelBuilder {
-    /// Trains versions of the classifier, each on as many rows as there are, drawn with replacement, and from other first
-    /// weights.
+    /// Trains the versions of the configuration.
     pub(super) fn train_versions(
         &self,
         rows: &TrainingRows,
@@ -38,39 +35,21 @@ impl ModelBuilder {
         if count > 0 && !matches!(self.supplied, Supplied::Nothing) {
             return Err(Error::VersionsOfSupplied { count });
         }
-        let seed = self.seed(Part::Versions);
-        let train = |version: usize| {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            rng.set_stream(version as u64);
-            let all = rows.rows.len();
-            let drawn: Vec<usize> = (0..all).map(|_| rng.random_range(0..all)).collect();
-            let accepted = rows.labels()?;
-            let has = |class: bool| drawn.iter().any(|&row| accepted[row] == class);
-            // A small table may be drawn without one of its classes.
-            let drawn = (has(true) && has(false)).then_some(drawn);
-            let (network, _) = rows.train(
-                drawn.as_deref(),
-                scale,
-                &self.config.classifier,
-                rng.random(),
-                &mut |_, _| {},
-                stop,
-            )?;
-            let name = format!("bootstrap {version}");
-            Ok(Version { name, classifier: DeployedClassifier::Trained(network), threshold, scale })
+        let train = |drawn: Option<&[usize]>, seed: u64| {
+            let (network, _) =
+                rows.train(drawn, scale, &self.config.classifier, seed, &mut |_, _| {}, stop)?;
+            Ok::<_, Error>(network)
         };
-        let mut versions = Vec::with_capacity(count);
-        let all: Vec<usize> = (1..=count).collect();
-        // As many at once as there are threads, so that progress is told in between.
-        for some in all.chunks(rayon::current_num_threads().max(1)) {
-            let trained: Vec<Result<Version, Error>> =
-                some.par_iter().map(|&version| train(version)).collect();
-            for version in trained {
-                versions.push(version?);
-                progress(Stage::Version(versions.len()));
-            }
-        }
-        Ok(versions)
+        let accepted = if count > 0 { rows.labels()? } else { &[] };
+        let mut report = |trained: usize| progress(Stage::Version(trained));
+        let networks = train_versions(accepted, count, self.seed(Part::Versions), train, &mut report)?;
+        let version = |(number, network)| Version {
+            name: format!("bootstrap {number}"),
+            classifier: DeployedClassifier::Trained(network),
+            threshold,
+            scale,
+        };
+        Ok((1..).zip(networks).map(version).collect())
     }
 
     /// The versions that the user supplies.

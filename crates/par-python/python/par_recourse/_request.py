@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 import pyarrow as pa
 
 from . import _native
 from ._cells import cell, names, number, whole
+from ._verification import Attempt
 from .classifier import Supplied
 from .errors import RenamedColumnWarning, SettingError
 from .progress import Listener
@@ -68,6 +69,13 @@ class Request:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def bar(self, model: _native.Model) -> tuple[float, float, str]:
+        """The probability from which on a row is accepted, the one with the margin, and the order of ways."""
+        threshold = model.threshold if self.threshold is None else self.threshold
+        usual_margin, usual_order = model.usual_margin_and_order
+        margin = usual_margin if self.margin is None else self.margin
+        return threshold, min(threshold + margin, (1 + threshold) / 2), self.order or usual_order
 
     def json(self, threshold: float | None = None, spare: int = 0) -> str:
         """The JSON for the native half, with `spare` extra ways."""
@@ -153,20 +161,55 @@ def answer_table(
 ) -> pa.Table:
     """The lines of all rows, in order; `before` is the number of earlier rows of the table. With `changes`, a column has
     the changes of each."""
+    asked = answer_with_attempts(
+        model, supplied, request, rows, id=id, before=before, parallel=parallel, changes=changes, progress=progress
+    )
+    return asked[0]
 
+
+def answer_with_attempts(
+    model: _native.Model,
+    supplied: Supplied,
+    request: Request,
+    rows: pa.Table,
+    *,
+    id: str | None,
+    before: int = 0,
+    parallel: bool = True,
+    changes: bool = False,
+    progress: Listener | None = None,
+) -> tuple[pa.Table, list[Attempt]]:
+    """As `answer_table`, with the last attempt for each person; none if nothing is verified."""
     # One row is answered sooner than threads wake up; but only on threads a long search can be interrupted.
     parallel = parallel and (rows.num_rows > 1 or request.method == "exact")
 
-    def answer(some: pa.Table, threshold: float) -> pa.Table:
-        answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id, changes=changes)
+    def answer(some: pa.Table, threshold: float, order: str | None) -> pa.Table:
+        own = request if order is None else replace(request, order=order)
+        answers = model.answers(some.schema, own.json(threshold, supplied.spare), id=id, changes=changes)
         return pa.Table.from_batches(_batches(answers, some, before, parallel, progress), answers.schema)
 
-    threshold = model.threshold if request.threshold is None else request.threshold
-    usual_margin, usual_order = model.usual_margin_and_order
-    margin = usual_margin if request.margin is None else request.margin
-    sure = min(threshold + margin, (1 + threshold) / 2)
-    order = request.order or usual_order
+    threshold, sure, order = request.bar(model)
     return supplied.verified(answer, rows, model, request.count, threshold, sure, order)
+
+
+def explain_row(
+    model: _native.Model, supplied: Supplied, request: Request, row: pa.Table, *, id: str | None
+) -> tuple[str, str, str | None]:
+    """The answer to one row: as JSON, as text, and its frontier as SVG. If a surrogate is searched, by the classifier itself."""
+    batch = row.combine_chunks().to_batches()[0]
+    if not supplied.is_surrogate:
+        return model.explain(batch, request.json(), id=id)
+    [(level, order)] = answer_with_attempts(model, supplied, request, row, id=id)[1]
+
+    def scores(rows: pa.RecordBatch) -> list[float]:
+        people = row.take(pa.array([0] * rows.num_rows))
+        for name in rows.schema.names:
+            people = people.set_column(people.column_names.index(name), name, rows.column(name))
+        return [float(score) for score in supplied.probabilities(people)]
+
+    threshold, sure, _ = request.bar(model)
+    asked = replace(request, order=order or request.order).json(level, supplied.spare)
+    return model.explain(batch, asked, id=id, judge=(threshold, sure, request.count, scores))
 
 
 def warn_of_renamed(model: _native.Model, stacklevel: int) -> None:

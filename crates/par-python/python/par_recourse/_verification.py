@@ -3,17 +3,30 @@ differently."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from . import _native
-from ._judge import Judge
+
+
+class Scorer(Protocol):
+    """The classifier itself."""
+
+    def probabilities(self, table: pa.Table) -> Any:
+        """The probability of acceptance of every row."""
+
 
 DENIED_WAYS = "unverified: the classifier denies the ways that were found"
 DENIED_PERSON = "unverified: the classifier denies this row, which was taken for accepted"
+NO_WAYS = "unverified: a surrogate of the classifier finds no way"
+_FINAL = ("all_unknown", "nothing_to_change")
+"""Reasons that hold whatever the classifier says."""
+_PROVED = ("out_of_reach", "only_unusual")
+"""Reasons that are proofs, which are about a surrogate if one is searched."""
 
 _AS_FOUND = (
     "log_likelihood",
@@ -33,30 +46,41 @@ _AS_FOUND = (
 """The columns of a way that the classifier itself does not change; they are empty without a way."""
 
 
-_STRICTER = (0.3, 0.6)
-"""A surrogate errs by a few hundredths. People whom that leaves without a way are answered again with a higher threshold:
-by these shares of the distance between the threshold and 1."""
+Attempt = tuple[float, "str | None"]
+"""The threshold at which a person is answered, and the order if it is not the request's."""
+Answer = Callable[[pa.Table, float, "str | None"], pa.Table]
+"""Returns the lines of some people at a threshold, and in an order if it is not the request's."""
+
+ROUNDS = 10
+"""How often people without a way are answered again, each at a threshold of its own. There is one call of the classifier
+per round, for all of them."""
+_STEP = 0.25
+"""The distance of two thresholds, in log-odds."""
+_LOWEST, _HIGHEST = 0.001, 0.999
+"""The thresholds to try, as probabilities."""
 
 
 def verify(
-    judge: Judge,
+    judge: Scorer,
     is_surrogate: bool,
-    answer: Callable[[pa.Table, float], pa.Table],
+    answer: Answer,
     people: pa.Table,
     model: _native.Model,
     count: int,
     threshold: float,
     sure: float,
     order: str,
-) -> pa.Table:
-    """Lines of answers, verified by the classifier.
+) -> tuple[pa.Table, list[Attempt]]:
+    """Lines of answers, verified by the classifier, and the last attempt for each person: its threshold and its order.
+
+    People whose ways it denies are answered again: with the values that are common rather than nearest, as the order
+    `likelihood` chooses them, and then at a higher threshold, by as much as the surrogate erred about them. People for whom
+    the surrogate finds no way are answered again at a lower one.
 
     Parameters
     ----------
     is_surrogate:
         Whether the search uses a surrogate, so that proofs are about the surrogate.
-    answer:
-        Returns the lines of some people at a threshold.
     people:
         The rows to answer.
     model:
@@ -67,40 +91,143 @@ def verify(
     import numpy
 
     columns = dict(model.columns)
-    lines, person = _verify_once(
-        judge, is_surrogate, answer(people, threshold), people, model, count, threshold, sure, order
-    )
+    ladder = _Ladder(people.num_rows, threshold)
+    everybody = numpy.arange(people.num_rows)
+    found = _lines_at(answer, people, everybody, ladder)
+    first = _verified(judge, is_surrogate, found, people, model, count, threshold, sure, order, None)
+    lines, person, own = first.lines, first.person, first.own
     ids = lines.column(columns["id"]).take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
-    for share in _STRICTER:
-        open_ = person[_is_open(lines.column(columns["reason"]))]
+    open_ = ladder.climb(everybody, first.outcome, first.error, is_surrogate)
+    for _ in range(ROUNDS):
         if len(open_) == 0:
             break
         some = people.take(pa.array(open_))
-        wanted = threshold + share * (1 - threshold)
-        more, own = _verify_once(
-            judge, is_surrogate, answer(some, wanted), some, model, count, threshold, sure, order
-        )
-        own = open_[own]
-        is_found = numpy.array(more.column(columns["status"]).to_pylist(), dtype=object) == "found"
-        more, own = more.filter(pa.array(is_found)), own[is_found]
-        is_chosen = ~numpy.isin(person, own)
-        lines = pa.concat_tables([lines.filter(pa.array(is_chosen)), more])
-        person = numpy.concatenate([person[is_chosen], own])
+        found = _lines_at(answer, some, open_, ladder)
+        more = _verified(judge, is_surrogate, found, some, model, count, threshold, sure, order, own[open_])
+        is_found = more.outcome[more.person] == _FOUND
+        new = open_[more.person[is_found]]
+        is_kept = ~numpy.isin(person, new)
+        lines = pa.concat_tables([lines.filter(pa.array(is_kept)), more.lines.filter(pa.array(is_found))])
+        person = numpy.concatenate([person[is_kept], new])
         by_person = numpy.argsort(person, kind="stable")
         lines, person = lines.take(pa.array(by_person)), person[by_person]
+        open_ = ladder.climb(open_, more.outcome, more.error, is_surrogate)
     # Rows without ids are numbered from 0 in each call, so the ids of the first call are restored.
-    return _with(lines, 0, ids.take(pa.array(person)))
+    return _with(lines, 0, ids.take(pa.array(person))), ladder.attempts()
 
 
-def _is_open(reasons: pa.ChunkedArray) -> Any:
-    """Whether a person has no way because only the surrogate accepts the person or the ways."""
+_SETTLED, _FOUND, _DENIED, _NO_WAYS = range(4)
+"""The outcomes of a person: accepted or not readable, with a way, with denied ways, and without any."""
+
+
+class _Ladder:
+    """The threshold of each person, in steps from that of the request, and what is known of others."""
+
+    def __init__(self, people: int, threshold: float) -> None:
+        import numpy
+
+        self.threshold, self.base = threshold, float(log_odds(threshold))
+        self.step = numpy.zeros(people, dtype=int)
+        self.denied = numpy.full(people, numpy.iinfo(int).min)
+        """The highest step whose ways the classifier denies."""
+        self.empty = numpy.full(people, numpy.iinfo(int).max)
+        """The lowest step without ways."""
+        self.is_common = numpy.zeros(people, dtype=bool)
+        """Whether common values are tried."""
+
+    def attempts(self) -> list[Attempt]:
+        """The threshold, and the order if it is not the request's, of each person."""
+        return [self.attempt(person) for person in range(len(self.step))]
+
+    def attempt(self, person: int) -> Attempt:
+        """The same of one person."""
+        if self.step[person] == 0:
+            level = self.threshold
+        else:
+            level = 1 / (1 + math.exp(-(self.base + _STEP * int(self.step[person]))))
+        return level, "likelihood" if self.is_common[person] else None
+
+    def climb(self, people: Any, outcome: Any, error: Any, is_surrogate: bool) -> Any:
+        """Moves people without a way to their next step; returns those who have one."""
+        import numpy
+
+        moved = []
+        lowest = int(numpy.floor((log_odds(_LOWEST) - self.base) / _STEP))
+        highest = int(numpy.floor((log_odds(_HIGHEST) - self.base) / _STEP))
+        for person, result, wrong in zip(people, outcome, error):
+            step = int(self.step[person])
+            if result == _DENIED:
+                self.is_common[person] = is_surrogate and not self.is_common[person]
+                if self.is_common[person]:
+                    moved.append(person)
+                    continue
+                self.denied[person] = max(self.denied[person], step)
+                wanted = max(step + 1, int(numpy.ceil(wrong / _STEP)))
+                if wanted >= self.empty[person]:
+                    wanted = (self.denied[person] + self.empty[person]) // 2
+            elif result == _NO_WAYS and is_surrogate:
+                self.is_common[person] = False
+                self.empty[person] = min(self.empty[person], step)
+                known = self.denied[person] > lowest
+                wanted = (self.denied[person] + self.empty[person]) // 2 if known else step - 3
+            else:
+                continue
+            wanted = min(max(wanted, lowest), highest)
+            if wanted != step and self.denied[person] < wanted < self.empty[person]:
+                self.step[person] = wanted
+                moved.append(person)
+        return numpy.array(moved, dtype=int)
+
+
+def log_odds(probability: Any) -> Any:
+    """Log-odds of probabilities, of which 0 and 1 are taken for nearly so."""
     import numpy
 
-    return numpy.isin(numpy.array(reasons.to_pylist(), dtype=object), [DENIED_WAYS, DENIED_PERSON])
+    inside = numpy.clip(probability, _LOWEST, _HIGHEST)
+    return numpy.log(inside / (1 - inside))
 
 
-def _verify_once(
-    judge: Judge,
+def _lines_at(
+    answer: Answer, people: pa.Table, who: Any, ladder: _Ladder
+) -> pa.Table:
+    """The lines of people, each at the own threshold and order: those with the same ones together."""
+    import numpy
+
+    kinds = 2 * ladder.step[who] + ladder.is_common[who]
+    if not kinds.any():
+        return answer(people, ladder.threshold, None)
+    parts, persons = [], []
+    for kind in numpy.unique(kinds):
+        some = numpy.flatnonzero(kinds == kind)
+        parts.append(answer(people.take(pa.array(some)), *ladder.attempt(who[some[0]])))
+        persons.append(some[_person(parts[-1])])
+    return pa.concat_tables(parts).take(pa.array(numpy.argsort(numpy.concatenate(persons), kind="stable")))
+
+
+def _person(lines: pa.Table) -> Any:
+    """The number of the person of each line: a new one begins without a rank, or with rank 1."""
+    import numpy
+
+    # The second of our columns, whatever its name is.
+    return numpy.cumsum(lines.column(1).fill_null(0).to_numpy() <= 1) - 1
+
+
+@dataclass(frozen=True)
+class _Verified:
+    """Lines that the classifier has verified, and what became of each person."""
+
+    lines: pa.Table
+    person: Any
+    """The number of the person of each line."""
+    own: Any
+    """The classifier's probability of each person as they are."""
+    outcome: Any
+    error: Any
+    """By how much a surrogate overrates the least overrated way of each person, in log-odds."""
+
+
+def _verified(
+    judge: Scorer,
     is_surrogate: bool,
     lines: pa.Table,
     people: pa.Table,
@@ -109,8 +236,9 @@ def _verify_once(
     threshold: float,
     sure: float,
     order: str,
-) -> tuple[pa.Table, Any]:
-    """Lines verified by the classifier, and the number of the person of each.
+    own: Any,
+) -> _Verified:
+    """Lines verified by the classifier; `own` are its probabilities of the people, if they are known.
 
     A person whom it accepts has one line. Ways that it denies are left out; the others are ordered again by its
     probabilities, at most `count` for each person. A person without ways is not found. Proofs about a surrogate are
@@ -122,17 +250,18 @@ def _verify_once(
     lines = lines.combine_chunks()
     rank = lines.column(columns["rank"]).fill_null(0).to_numpy()
     status = numpy.array(lines.column(columns["status"]).to_pylist(), dtype=object)
-    firsts = numpy.flatnonzero(rank <= 1)
-    person = numpy.cumsum(rank <= 1) - 1
+    firsts, person = numpy.flatnonzero(rank <= 1), _person(lines)
 
     people = _typed(people, lines, features)
     is_read, is_candidate = status[firsts] != "error", rank > 0
     candidates = numpy.flatnonzero(is_candidate)
     # People and their ways in one call: a pipeline takes as long for one row as for hundreds.
-    rows = [people.filter(pa.array(is_read)), _rows(lines, people, features, candidates, person[candidates])]
+    asked = is_read if own is None else numpy.zeros_like(is_read)
+    rows = [people.filter(pa.array(asked)), _rows(lines, people, features, candidates, person[candidates])]
     scores = judge.probabilities(pa.concat_tables(rows))
-    own, probability = numpy.full(len(firsts), numpy.nan), numpy.full(len(rank), numpy.nan)
-    own[is_read], probability[candidates] = scores[: rows[0].num_rows], scores[rows[0].num_rows :]
+    own = numpy.full(len(firsts), numpy.nan) if own is None else own
+    probability = numpy.full(len(rank), numpy.nan)
+    own[asked], probability[candidates] = scores[: rows[0].num_rows], scores[rows[0].num_rows :]
     is_accepted = own >= threshold
     facts = _Facts(
         effort=lines.column(columns["effort"]).fill_null(0.0).to_numpy(),
@@ -148,6 +277,17 @@ def _verify_once(
     is_chosen = ranks > 0
     is_chosen[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_chosen])
 
+    said_score = lines.column(columns["probability"]).fill_null(numpy.nan).to_numpy()
+    wrong = log_odds(said_score) - log_odds(numpy.where(is_candidate, probability, own[person]))
+    error = numpy.full(len(firsts), numpy.inf)
+    numpy.fmin.at(error, person, wrong)
+    was_accepted = numpy.isin(status[firsts], ["accepted", "unverified_accepted"])
+    reasons = lines.column(columns["reason"]).take(pa.array(firsts)).to_pylist()
+    is_final = numpy.array([str(reason).startswith(_FINAL) for reason in reasons], dtype=bool)
+    outcome = numpy.where(is_candidate[firsts] | was_accepted, _DENIED, _NO_WAYS)
+    outcome[person[ranks > 0]] = _FOUND
+    outcome[is_accepted | ~is_read | is_final] = _SETTLED
+
     kept = numpy.flatnonzero(is_chosen)
     kept = kept[numpy.lexsort((ranks[kept], person[kept]))]
     person, ranks, was_way = person[kept], ranks[kept], rank[kept] > 0
@@ -156,7 +296,9 @@ def _verify_once(
     new = {
         "rank": pa.array(ranks, mask=~is_way),
         "status": _statuses(status[kept], is_way, is_accepted[person]),
-        "reason": _reasons(out.column(columns["reason"]), status[kept], was_way, is_way, is_accepted[person]),
+        "reason": _reasons(
+            out.column(columns["reason"]), status[kept], was_way, is_way, is_accepted[person], is_surrogate
+        ),
         "probability": pa.array(numpy.where(is_way, probability[kept], own[person]), from_pandas=True),
         "has_margin": pa.array(facts.is_sure[kept], mask=~is_way),
         "best_at": pa.array(best_at[kept], pa.string()),
@@ -167,7 +309,8 @@ def _verify_once(
         new[name] = pc.if_else(pa.array(is_valid), column, pa.scalar(None, column.type))
     for name, column in new.items():
         out = _with(out, out.column_names.index(columns[name]), column)
-    return _as_they_are(out, people, features, person, was_way & ~is_way), person
+    out = _as_they_are(out, people, features, person, was_way & ~is_way)
+    return _Verified(out, person, own, outcome, error)
 
 
 @dataclass(frozen=True)
@@ -254,9 +397,14 @@ def _statuses(status: Any, is_way: Any, is_accepted: Any) -> pa.Array:
     return pa.array(numpy.where(status == "error", status, verified), pa.string())
 
 
-def _reasons(reason: pa.ChunkedArray, status: Any, was_way: Any, is_way: Any, is_accepted: Any) -> pa.ChunkedArray:
+def _reasons(
+    reason: pa.ChunkedArray, status: Any, was_way: Any, is_way: Any, is_accepted: Any, is_surrogate: bool
+) -> pa.ChunkedArray:
     import numpy
 
+    if is_surrogate:
+        is_proof = [str(text).startswith(_PROVED) for text in reason.to_pylist()]
+        reason = pc.if_else(pa.array(is_proof, pa.bool_()), pa.scalar(NO_WAYS), reason)
     nothing = pa.scalar(None, pa.string())
     was_accepted = numpy.isin(status, ["accepted", "unverified_accepted"])
     reason = pc.if_else(pa.array(was_way), pa.scalar(DENIED_WAYS), reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import warnings
@@ -14,7 +15,7 @@ from . import _files, _frames, _native
 from ._cells import is_same
 from ._conversion import converted
 from ._judge import Judge, Layout
-from ._verification import verify
+from ._verification import Answer, Attempt, Scorer, verify
 from .errors import ClassifierError, FileError, InvertedClassifierError, SettingError
 
 COMPARED = 2000
@@ -32,9 +33,11 @@ class Supplied:
     onnx: tuple[bytes, str] | None = None
     """An ONNX file and its inputs, as TOML."""
     scores: Any = None
-    """The probabilities of acceptance of the training rows, for a surrogate."""
+    """The probabilities of acceptance of the training rows, for a surrogate; or their classes."""
+    numbers: Any = None
+    """The same, always as probabilities."""
     column: str = "__scores__"
-    judge: Judge | None = None
+    judge: Scorer | None = None
     """The classifier itself, to verify people and their ways."""
     is_surrogate: bool = False
     """Whether a surrogate of it was fitted, so that proofs are not about the classifier itself."""
@@ -42,6 +45,8 @@ class Supplied:
     """Makes another source if the ONNX file cannot be used, from the reason."""
     warning: str | None = None
     """A warning to show after the fit."""
+    note: str = "the classifier itself"
+    """What is searched, in words."""
 
     @property
     def spare(self) -> int:
@@ -72,7 +77,7 @@ class Supplied:
         if self.fallback is not None:
             # The estimator may be fine: the fallback checks its own scores.
             return InvertedClassifierError("its ONNX file ranks the classes the wrong way round")
-        owner: Any = getattr(self.judge.function, "__self__", None)
+        owner: Any = getattr(getattr(self.judge, "function", None), "__self__", None)
         if hasattr(owner, "classes_"):
             classes = ", ".join(f"`{name}`" for name in owner.classes_)
             hint = (
@@ -93,17 +98,18 @@ class Supplied:
 
     def verified(
         self,
-        answer: Callable[[pa.Table, float], pa.Table],
+        answer: Answer,
         people: pa.Table,
         model: _native.Model,
         count: int,
         threshold: float,
         sure: float,
         order: str,
-    ) -> pa.Table:
-        """The lines of `answer`, verified by the classifier itself if it is available."""
+    ) -> tuple[pa.Table, list[Attempt]]:
+        """The lines of `answer`, verified by the classifier itself if it is available, and the last attempt for each person,
+        if there was more than one."""
         if self.judge is None:
-            return answer(people, threshold)
+            return answer(people, threshold, None), []
         return verify(self.judge, self.is_surrogate, answer, people, model, count, threshold, sure, order)
 
     def probabilities(self, table: pa.Table) -> Any:
@@ -148,8 +154,9 @@ def supply(
         raise ClassifierError(f"classifier: `{name}` is a class, expected an object\nhint: fit one first")
     if facts["label"] is not None and facts["label"]["goal"] is not None:
         return _regression(classifier, X, schema, facts)
-    if hasattr(classifier, "predict_proba"):
-        return _estimator(classifier, X, schema, facts, favourable)
+    estimator, method = _behind(classifier)
+    if method is not None:
+        return _estimator(estimator, method, X, schema, facts, favourable)
     if callable(classifier):
         judge, table = _function(classifier, X, facts, favourable)
         return _surrogate_source(judge, table, facts, favourable)
@@ -229,6 +236,20 @@ def _inputs(file: bytes, inputs: Any, schema: str, facts: dict[str, Any], favour
 # -- estimators
 
 
+def _behind(classifier: Any) -> tuple[Any, Callable[[Any], Any] | None]:
+    """The estimator behind a classifier, which can be converted, and its method: `predict_proba` of an estimator, or the
+    method that was passed. A `partial` without arguments is looked through. Without an estimator there is no method.
+    """
+    function = classifier
+    while isinstance(function, functools.partial) and not function.args and not function.keywords:
+        function = function.func
+    owner = getattr(function, "__self__", None)
+    is_method = getattr(function, "__name__", "") in ("predict_proba", "predict")
+    if is_method and hasattr(owner, "classes_") and hasattr(owner, "predict_proba"):
+        return owner, function
+    return classifier, getattr(classifier, "predict_proba", None)
+
+
 def _regression(estimator: Any, X: Any, schema: str, facts: dict[str, Any]) -> Supplied:
     """A fitted regression, as an ONNX file: it is searched, and verifies every way, by that file."""
     if not hasattr(estimator, "predict") or not hasattr(estimator, "n_features_in_"):
@@ -243,27 +264,33 @@ def _regression(estimator: Any, X: Any, schema: str, facts: dict[str, Any]) -> S
 
 
 def _estimator(
-    estimator: Any, X: Any, schema: str, facts: dict[str, Any], favourable: list[str] | None
+    estimator: Any,
+    method: Callable[[Any], Any],
+    X: Any,
+    schema: str,
+    facts: dict[str, Any],
+    favourable: list[str] | None,
 ) -> Supplied:
     if not hasattr(estimator, "classes_") and hasattr(estimator, "get_params"):
         raise ClassifierError(f"classifier: this {type(estimator).__name__} is not fitted\nhint: fit it first")
-    judge, table = _function(estimator.predict_proba, X, facts, favourable)
+    judge, table = _function(method, X, facts, favourable)
 
     def fallback(why: str) -> Supplied:
         reason = why.split("\nhint")[0]
         warning = (
-            f"the classifier cannot be searched as it is: {reason}\nThe search uses a surrogate network. `recourse` verifies "
-            "every answer with the classifier itself and leaves out ways that it denies, so some people may get none. "
-            "`explain` and `evaluate` are about the surrogate."
+            f"the classifier cannot be searched as it is: {reason}\nThe search uses a surrogate network. Every answer is "
+            "verified with the classifier itself, and ways that it denies are left out, so some people may get none: "
+            "`coverage_` is the measured share who get one."
         )
         return replace(_surrogate_source(judge, table, facts, favourable), warning=warning)
 
     try:
-        places = (1,) if judge.places is None else judge.places
+        places = _places(list(estimator.classes_), favourable) if hasattr(estimator, "classes_") else (1,)
         onnx = converted(estimator, places, table, judge.layout, facts, schema)
     except ClassifierError as error:
         return fallback(str(error))
-    return Supplied(onnx=onnx, judge=judge, fallback=fallback)
+    note = f"the {type(estimator).__name__} behind `{method.__name__}`, converted to an ONNX file"
+    return Supplied(onnx=onnx, judge=judge, fallback=fallback, note=note)
 
 
 # -- functions
@@ -348,11 +375,12 @@ def _surrogate_source(
     judge: Judge, table: pa.Table, facts: dict[str, Any], favourable: list[str] | None
 ) -> Supplied:
     """The source of a classifier of which only the scores are known."""
-    scores = judge.probabilities(table)
+    scores = numbers = judge.probabilities(table)
     label = facts["label"]
     accepted = [name for name in label["classes"] if name in (favourable or [])] if label is not None else []
     if label is not None and accepted and ((scores == 0) | (scores == 1)).all():
         # Class names instead of numbers, which would be ambiguous if the classes are called 0 and 1.
         denied = next(name for name in label["classes"] if name not in accepted)
         scores = [accepted[0] if score else denied for score in scores]
-    return Supplied(scores=pa.array(scores), judge=judge)
+    note = "a surrogate network of the function"
+    return Supplied(scores=pa.array(scores), numbers=numbers, judge=judge, note=note)

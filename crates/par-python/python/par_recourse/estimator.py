@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, Sequence, ove
 
 import pyarrow as pa
 
-from . import _files, _frames, _native
-from ._request import Effort, Limit, Method, Order, Request, answer_table, column_filter, warn_of_renamed
+from . import _files, _frames, _native, _surrogate
+from ._request import Effort, Limit, Method, Order, Request, answer_table, column_filter, explain_row, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
 from .classifier import OtherVersion, Supplied, other_versions, supply
 from .errors import ClassifierError, DataError, InvertedClassifierError, SettingError, not_fitted
-from .evaluation import Evaluation
+from .evaluation import METHODS, Evaluation, evaluate_table
 from .explanation import Explanation
 from .progress import Listener, listener
 from .schema import Schema
@@ -59,9 +59,10 @@ class Recourse:
         An external classifier: an ONNX file (a path or its bytes), a scikit-learn estimator or Pipeline on raw columns,
         or any function that returns probabilities of acceptance for a table. By default a classifier is trained. If a
         function returns two columns, the second counts, except for the `predict_proba` of an estimator, which has
-        `classes_`. An estimator is converted by skl2onnx and searched exactly; for a function, or an estimator that
-        cannot be converted, the search uses a surrogate. In both cases `recourse` verifies every answer with the
-        estimator or function itself, which gets tables of the same kind, columns and types as `fit`. If there are
+        `classes_`. An estimator, or the one behind its method `predict_proba` or `predict`, is converted by skl2onnx
+        and searched exactly; for another function, or an estimator that cannot be converted, the search uses a surrogate,
+        and `coverage_` says how many people it serves. In both cases the estimator or function itself verifies every
+        answer. It gets tables of the same kind, columns and types as `fit`. If there are
         labels, a classifier whose scores are clearly those of the other class is refused. If the label is a number, it
         is an ONNX file or a fitted regression that skl2onnx converts.
     inputs:
@@ -216,6 +217,8 @@ class Recourse:
             model = self._fit(table, schema, supplied, also, favourable)
         if supplied.warning is not None:
             warnings.warn(supplied.warning, stacklevel=2)
+        model = self._trained_on_ways(model, supplied, table)
+        self.searched_ = supplied.note
         labels = table.column(label).unique().to_pylist() if label in table.column_names else []
         self._take(model, supplied, labels)
         return self
@@ -246,13 +249,17 @@ class Recourse:
         report, end = listener(self.progress)
         config = self.config
         file = None if config is None or isinstance(config, Mapping) else (os.fspath(config), _files.text(config))
+        settings = self._settings(favourable)
+        if supplied.scores is not None and file is None and self.preset is None:
+            for section, values in _surrogate.SETTINGS.items():
+                settings[section] = {**values, **settings.get(section, {})}
         try:
             return _native.fit(
                 table,
                 schema,
                 preset=self.preset,
                 file=file,
-                settings=json.dumps(self._settings(favourable)),
+                settings=json.dumps(settings),
                 classifier=supplied.onnx,
                 scores=None if supplied.scores is None else supplied.column,
                 also=also,
@@ -260,6 +267,16 @@ class Recourse:
             )
         except InvertedClassifierError as error:
             raise supplied.explained(error) from None
+        finally:
+            end()
+
+    def _trained_on_ways(self, model: _native.Model, supplied: Supplied, table: pa.Table) -> _native.Model:
+        """The model whose surrogate, if it has one, has learned from the ways it proposed."""
+        if supplied.scores is None:
+            return model
+        report, end = listener(self.progress)
+        try:
+            return _surrogate.train(model, supplied, table, report)
         finally:
             end()
 
@@ -529,7 +546,8 @@ class Recourse:
 
         The parameters are those of `recourse`. With `auditor`, an answer without a way also names the
         schema's constraints that prevent one (`schema_obstacles`), which is not for the applicant. If the search uses a
-        surrogate of the classifier, the answer is the surrogate's, with the status `unverified`.
+        surrogate of the classifier, the classifier itself verifies the ways and gives all probabilities; after `load`, when
+        it is gone, the status is `unverified`.
         """
         model = self._fitted()
         frame = _frames.read_row(row)
@@ -539,7 +557,7 @@ class Recourse:
         )
         batch = frame.table.combine_chunks().to_batches()[0]
         named = self._named(frame, id)
-        answer = model.explain(batch, request.json(), id=named)
+        answer = explain_row(model, self._supplied, request, frame.table, id=named)
         named = named if named is not None or self._id not in batch.schema.names else self._id
         types = {name: batch.schema.field(name).type for name in self._features}
         return Explanation(*answer, id=0 if named is None else batch.column(named)[0].as_py(), types=types, kind=frame.kind)
@@ -581,15 +599,22 @@ class Recourse:
         accuracy, favourable = None, None
         if labels is not None:
             accuracy, favourable = self._score(table, labels), self._favourable_labels(table.num_rows, labels)
-        request = Request(deadline=deadline) if method is None else Request(deadline=deadline, method=method)
+        methods: tuple[Method, ...] = METHODS if method is None else (method,)
         report, end = listener(self.progress)
         try:
-            evaluated = model.evaluate(
-                table, request.json(), all_methods=method is None, judge=judge, favourable=favourable, progress=report
+            evaluated = evaluate_table(
+                model, self._supplied, table, methods, deadline, judge=judge, favourable=favourable, progress=report
             )
         finally:
             end()
-        return Evaluation(evaluated, frame.kind, accuracy, model.verifies)
+        return Evaluation(evaluated, frame.kind, accuracy, model.verifies or self._supplied.judge is not None)
+
+    @property
+    def coverage_(self) -> float | None:
+        """For a function, whose surrogate is searched: the share of sampled denied people with a way that the function itself
+        accepts, measured by the fit. `None` for any other classifier."""
+        self._fitted()
+        return (self.card_.get("coverage") or {}).get("mean")
 
     # -- the classifier's decisions
 

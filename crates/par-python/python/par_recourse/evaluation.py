@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from html import escape
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from . import _frames
+from . import _frames, _native
+from ._request import Method, Request, answer_table
+from .classifier import Supplied
 from .errors import SettingError
+from .progress import Listener
 
 _MEASURES = [
     "validity",
@@ -32,12 +37,97 @@ _MEASURES = [
 _TIMES = ("time_us", "time_us_mean", "time_us_p99")
 
 
+_COLUMNS = {
+    "conditional_nll": "conditional_log_likelihood",
+    "nll": "log_likelihood",
+    "percentile": "percentile",
+    "similarity": "similarity",
+    "sparsity": "changes",
+    "effort": "effort",
+    "months": "months",
+    "margin": "has_margin",
+    "score": "probability",
+}
+"""The measures that the lines of answers tell."""
+
+
+METHODS: tuple[Method, ...] = ("generate", "refine", "exact")
+
+
+def evaluate_table(
+    model: _native.Model,
+    supplied: Supplied,
+    table: pa.Table,
+    methods: tuple[Method, ...],
+    deadline: str | None,
+    *,
+    judge: bool,
+    favourable: list[bool] | None,
+    progress: Listener | None,
+) -> str:
+    """The measures of the answers to a table by one method or by all, as JSON. If a surrogate is searched, of what its
+    classifier accepts."""
+
+    def native(judge: bool) -> str:
+        request = Request(method=methods[0], deadline=deadline).json()
+        is_all = methods == METHODS
+        return model.evaluate(
+            table, request, all_methods=is_all, judge=judge, favourable=favourable, progress=progress
+        )
+
+    if not supplied.is_surrogate:
+        return native(judge)
+    measures = []
+    for method in methods:
+        start = time.perf_counter()
+        request = Request(method=method, deadline=deadline)
+        lines = answer_table(model, supplied, request, table, id=None, progress=progress)
+        measures.append(_measures(model, method, lines, time.perf_counter() - start))
+    validity = measures[-1]["validity"]
+    evaluated = {
+        "rows": table.num_rows,
+        "denied": validity["of"],
+        "possible": round((validity["mean"] or 0) * validity["of"]),
+        "methods": measures,
+    }
+    if judge:
+        evaluated["judge"] = json.loads(native(True))["judge"]
+    return json.dumps(evaluated)
+
+
+def _measures(model: _native.Model, method: str, lines: pa.Table, seconds: float) -> dict[str, Any]:
+    """The measures of a method that the lines of its answers tell; others, which are about the search, are empty."""
+    columns = dict(model.columns)
+    status = lines.column(columns["status"])
+    denied = pc.sum(pc.is_in(status, pa.array(["found", "not_found"]))).as_py() or 0
+    ways = lines.filter(pc.equal(status, "found"))
+
+    def mean(values: Any) -> dict[str, Any]:
+        average = pc.mean(pc.cast(values, pa.float64())).as_py() if len(values) else None
+        return {"mean": average, "over": len(values), "of": denied}
+
+    empty = {"mean": None, "over": 0, "of": denied}
+    measures: dict[str, Any] = {"method": method, **{name: empty for name in _MEASURES}}
+    for name, column in _COLUMNS.items():
+        values = ways.column(columns[column])
+        is_truth = pa.types.is_boolean(values.type)
+        measures[name] = mean(values.cast(pa.int8()) if is_truth else values)
+    for name in ("nll", "conditional_nll"):
+        if measures[name]["mean"] is not None:
+            measures[name]["mean"] *= -1
+    validity = ways.num_rows / denied if denied else None
+    measures["validity"] = {"mean": validity, "over": denied, "of": denied}
+    measures |= {"median_gap": None, "time_us": None, "time_us_p99": None}
+    return {**measures, "time_us_mean": 1e6 * seconds / max(lines.num_rows, 1)}
+
+
 class Evaluation:
     """The measures of every method: the paper's, effort, time and margin.
 
     `validity` is over all denied people, the others over those with an answer.
 
-    If the search uses a surrogate of the classifier, they are about the surrogate.
+    If the search uses a surrogate of the classifier, they are about the ways that the classifier itself accepts. Those that
+    the lines of answers do not tell are then empty, and what `judge_frame` says is about the surrogate's ways.
     """
 
     def __init__(self, evaluated: str, kind: str, accuracy: float | None, verified: bool) -> None:

@@ -197,6 +197,7 @@ fn card() -> Card {
         denies: None,
         scores: None,
         agreement: None,
+        coverage: None,
         held_out: [0.0; 2],
         auc: None,
         held_out_auc: None,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use par_answer::{Answer, Method, Request, Solver, Solves, Way};
 use par_model::{Mean, Model};
 
-use super::clock;
+use super::super::clock;
 use crate::figures::{Metric, Sheet};
 
 /// A denied person, and what each method says.

@@ -8,7 +8,7 @@ use par_fit::Stage;
 use par_fit::pool::draw_pool;
 use par_model::{Model, Target};
 
-use super::clock;
+use super::super::clock;
 use crate::figures::{Metric, Sheet};
 
 /// Stages of a fit.
