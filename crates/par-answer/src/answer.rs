@@ -154,6 +154,9 @@ pub struct Way {
     /// It is accepted by every network, or all trees, within so much of the deployed one; found by halving. `None` unless the
     /// request has [`certify`](crate::Request::certify).
     pub certified: Option<f64>,
+    /// Whether the request asks it to last ([`robust`](crate::Request::robust), `certify` or `slack`): its gap is then to
+    /// others that do.
+    pub must_last: bool,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
     /// log p⁺ of the row, given what the person cannot change.

@@ -59,6 +59,10 @@ impl Steps {
         counts: &[usize],
     ) -> Vec<Vec<Option<Code>>> {
         let of = |(feature, short): (usize, &Vec<Option<Choice>>)| {
+            // What follows from a feature changes with it, so such rows are asked only once they are found.
+            if candidates.has_consequences(feature) {
+                return vec![None; counts[feature]];
+            }
             if reads_values {
                 return short.clone();
             }

@@ -277,7 +277,7 @@ impl Solver<'_> {
                 request.auditor,
             )));
         }
-        let demands = Demands::of(request);
+        let demands = Demands::of(request, model);
         let reads_values = demands.read_values(model);
         let reaches: &[Reach] =
             if reads_values { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };

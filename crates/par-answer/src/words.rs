@@ -132,12 +132,12 @@ pub fn cells(feature: &Feature, from: &str, to: &str) -> String {
 /// How much better another row could be, if the way has a gap; `rank` is its place among the ways, from 1.
 pub fn proof(rank: usize, way: &Way) -> Option<String> {
     let gap = way.gap?;
+    let (lasting, most) = (if way.must_last { "lasting " } else { "" }, at_most(way.changes.len()));
     let others = match rank {
-        1 => format!("no other combination of values with {}", at_most(way.changes.len())),
-        _ => format!(
-            "of all that leave out a change of every way before, no combination with {}",
-            at_most(way.changes.len())
-        ),
+        1 => format!("no other {lasting}combination of values with {most}"),
+        _ => {
+            format!("of all that leave out a change of every way before, no {lasting}combination with {most}")
+        }
     };
     // A bound is rounded away from the claim.
     let up = |bound: f64| (100.0 * bound).ceil() / 100.0;
@@ -269,10 +269,11 @@ pub fn fewest(found: &Found) -> Option<String> {
     let is_counted = found.verified && way.solves == Solves::Likeliest;
     let fewest = found.frontier.first().filter(|point| point.changes.len() > 1 && is_counted)?;
     let fewer = format!("fewer than {}", changes(fewest.changes.len()));
+    let enough = if way.must_last { "enough to last" } else { "enough" };
     Some(match found.fewest_proved {
-        true if way.has_margin => format!("proved: with the margin, {fewer} are not enough"),
-        true => format!("proved: {fewer} are not enough"),
-        false => format!("not ruled out: {fewer} could be enough"),
+        true if way.has_margin => format!("proved: with the margin, {fewer} are not {enough}"),
+        true => format!("proved: {fewer} are not {enough}"),
+        false => format!("not ruled out: {fewer} could be {enough}"),
     })
 }
 

@@ -261,7 +261,7 @@ impl Model {
     /// default from that of the model.
     ///
     /// # Errors
-    /// When the file cannot be read, or the inputs fit neither it nor the schema.
+    /// When the file cannot be read, the inputs fit neither it nor the schema, or the threshold is no score.
     pub fn with_version(
         &self,
         name: String,
@@ -269,15 +269,10 @@ impl Model {
         inputs: Inputs,
         threshold: Option<f64>,
     ) -> Result<Self, ExternalError> {
-        let scale = self.external_scale();
-        let external = ExternalClassifier::new(file, inputs, self.discretizer(), scale)?;
+        let threshold = threshold.unwrap_or(self.threshold());
+        let version = Version::external(name, file, inputs, threshold, self.discretizer(), self.parts.scale)?;
         let mut model = self.clone();
-        model.parts.versions.push(Version {
-            name,
-            classifier: DeployedClassifier::External(Box::new(external)),
-            threshold: threshold.unwrap_or(self.threshold()),
-            scale,
-        });
+        model.parts.versions.push(version);
         Ok(model)
     }
 

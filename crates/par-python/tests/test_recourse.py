@@ -21,11 +21,11 @@ def test_every_row_has_a_line_in_order(fitted, german):
     lines = fitted.recourse(german.X)
     assert lines.column("id").to_pylist() == german.X.column("id").to_pylist()
     assert set(lines.column("status").to_pylist()) == {"accepted", "found", "not_found"}
-    assert lines.column_names[:19] == [
+    assert lines.column_names[:21] == [
         "id", "rank", "status", "reason", "probability", "log_likelihood", "conditional_log_likelihood", "percentile",
-        "changes", "effort", "months", "has_margin", "similarity", "method", "solves", "optimal", "gap", "best_at", "warning",
+        "changes", "effort", "months", "has_margin", "accepting", "certified", "similarity", "method", "solves", "optimal", "gap", "best_at", "warning",
     ]  # fmt: skip
-    assert lines.column_names[19:] == list(fitted.feature_names_in_)
+    assert lines.column_names[21:] == list(fitted.feature_names_in_)
 
 
 def test_effort_time_margin_and_harm_are_options(fitted, german):
@@ -277,7 +277,7 @@ def test_limits_that_are_none(fitted, german, limit, message):
 
 def test_no_rows_have_no_answers(fitted, german):
     lines = fitted.recourse(german.X.slice(0, 0))
-    assert lines.num_rows == 0 and lines.column_names[19:] == list(fitted.feature_names_in_)
+    assert lines.num_rows == 0 and lines.column_names[21:] == list(fitted.feature_names_in_)
 
 
 def test_the_same_seed_gives_the_same_bytes(fitted, german):

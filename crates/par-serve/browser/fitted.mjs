@@ -24,8 +24,8 @@ export function people(count, names = NAMES) {
   return [`id,${names.join(",")},decision`, ...lines].join("\n");
 }
 
-/** Fits a model in a folder and returns its file. */
-export function fit(folder, name, threshold, names = NAMES) {
+/** Fits a model in a folder and returns its file; `options` are further ones of `par fit`. */
+export function fit(folder, name, threshold, names = NAMES, options = []) {
   const file = (ending) => join(folder, `${name}.${ending}`);
   const feature = (name, more) => `[[feature]]\nname = "${name}"\n${more}\n`;
   writeFileSync(file("csv"), people(400, names));
@@ -51,6 +51,7 @@ export function fit(folder, name, threshold, names = NAMES) {
       threshold,
       "--out",
       file("par"),
+      ...options,
     ],
     { stdio: "pipe" },
   );

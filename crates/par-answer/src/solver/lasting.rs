@@ -15,10 +15,13 @@ use crate::slack::{SlackClassifier, Steps};
 const PRECISION: f64 = 1e-5;
 
 /// What a way must withstand.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Demands {
     /// The share of the classifier's versions that must accept it.
     pub(crate) robust: Option<f64>,
+    /// The deployed classifier's log-odds that versions match by accepting: those of its threshold, or of the request's
+    /// if that is lower. What a request asks for beyond them, it asks of versions too.
+    pub(crate) needed: f64,
     /// How far the classifier's weights or thresholds may move.
     pub(crate) certify: Option<f64>,
     /// Whether any one change may fall a step short.
@@ -26,12 +29,14 @@ pub(crate) struct Demands {
 }
 
 impl Demands {
-    pub(crate) fn of(request: &Request) -> Self {
-        Self { robust: request.robust, certify: request.certify, slack: request.slack }
+    pub(crate) fn of(request: &Request, model: &Model) -> Self {
+        let log_odds = |threshold: f64| model.scale().log_odds(threshold);
+        let needed = log_odds(model.threshold()).min(log_odds(request.threshold_for(model)));
+        Self { robust: request.robust, needed, certify: request.certify, slack: request.slack }
     }
 
     pub(crate) fn are_none(self) -> bool {
-        self == Self::default()
+        self.robust.is_none() && self.certify.is_none() && !self.slack
     }
 
     /// Whether searches read values: the deployed classifier does, or a version that must accept.
@@ -67,18 +72,13 @@ impl<'m> Solver<'m> {
                 Ok((version, own))
             };
             let versions = model.versions().iter().map(of).collect::<Result<Vec<_>, RowError>>()?;
-            classifier = Box::new(RobustClassifier::new(classifier, self.needed(), versions, share));
+            classifier = Box::new(RobustClassifier::new(classifier, demands.needed, versions, share));
         }
         if demands.slack {
             let steps = Steps::new(model.discretizer(), candidates);
             classifier = Box::new(SlackClassifier::new(classifier, &steps, candidates, reads_values));
         }
         Ok(classifier)
-    }
-
-    /// The log-odds from which the deployed classifier accepts.
-    fn needed(&self) -> f64 {
-        self.model.scale().log_odds(self.model.threshold())
     }
 
     /// The score of a solution's row as written, or the lowest of those that it must withstand.
@@ -92,7 +92,11 @@ impl<'m> Solver<'m> {
                 missed[feature] = short;
                 // What a relation forbids does not happen.
                 if person.candidates.settle(&mut missed) {
-                    lowest = lowest.min(self.withstood_as_written(person, &missed)?);
+                    let score = match person.candidates.keeps_policies(&missed) {
+                        true => self.withstood_as_written(person, &missed)?,
+                        false => f64::NEG_INFINITY,
+                    };
+                    lowest = lowest.min(score);
                 }
             }
         }
@@ -112,9 +116,8 @@ impl<'m> Solver<'m> {
         let Some(share) = person.demands.robust else { return Ok(deployed) };
         let mut excess = self.excess(&cells, &codes)?;
         excess.sort_by(f64::total_cmp);
-        let counted =
-            excess.get(denials(excess.len(), share)).map_or(f64::INFINITY, |least| least + self.needed());
-        Ok(deployed.min(counted))
+        let counted = excess.get(denials(excess.len(), share));
+        Ok(counted.map_or(deployed, |least| deployed.min(least + person.demands.needed)))
     }
 
     /// How far above what it needs each version of the classifier scores a row.
@@ -148,7 +151,7 @@ impl<'m> Solver<'m> {
     /// Adds to the ways of a request with demands the way of the same request without them.
     pub(super) fn add_plain(&mut self, cells: &[&str], request: &Request, answer: &mut Answer) {
         let Answer::Found(found) = answer else { return };
-        if Demands::of(request).are_none() {
+        if Demands::of(request, self.model).are_none() {
             return;
         }
         let plain = Request { robust: None, certify: None, slack: false, count: 1, ..request.clone() };

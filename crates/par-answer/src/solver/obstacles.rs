@@ -24,12 +24,12 @@ impl Solver<'_> {
     /// Why no way was found; `is_proved` if it is proved that there is none.
     pub(super) fn not_found(&mut self, person: Person<'_>, is_proved: bool, request: &Request) -> NotFound {
         let (free, budget) = (person.candidates.free_features(), self.budget(person, request));
-        let unusual = self.unusual(person, request);
+        let (unusual, is_known) = self.unusual(person, request);
         let reason = match request.method {
             _ if free == 0 => Reason::NothingToChange,
             Method::Generate => Reason::ProposalsDenied,
             _ if is_proved && !unusual.is_empty() => Reason::OnlyUnusual,
-            _ if is_proved => Reason::OutOfReach,
+            _ if is_proved && is_known => Reason::OutOfReach,
             _ => Reason::SearchEnded,
         };
         let mut not_found = NotFound {
@@ -64,14 +64,17 @@ impl Solver<'_> {
         not_found
     }
 
-    /// The ways of the request, however rare they are.
-    fn unusual(&mut self, person: Person<'_>, request: &Request) -> Vec<Way> {
+    /// The ways of the request, however rare they are, and whether it is known that there are no others.
+    fn unusual(&mut self, person: Person<'_>, request: &Request) -> (Vec<Way>, bool) {
         if request.min_percentile_for(self.model) <= 0.0 {
-            return Vec::new();
+            return (Vec::new(), true);
         }
         let request = Request { min_percentile: Some(0.0), ..request.clone() };
         let (search, aim) = self.search_for(person, &request);
-        self.found(person, &search, &aim, &request).map(|found| found.ways).unwrap_or_default()
+        let found = self.found(person, &search, &aim, &request);
+        // Whether a change may fall short is partly known only after the search, which may drop all that it found.
+        let is_known = !person.demands.slack || search.is_proved();
+        (found.map(|found| found.ways).unwrap_or_default(), is_known)
     }
 
     /// What a request searches for at last: acceptance, without its margin.
@@ -161,7 +164,7 @@ impl Solver<'_> {
         }
         let candidates =
             constraints.candidates(person.own, &request.wishes_for(self.model), person.candidates.reach());
-        let demands = Demands::of(&request);
+        let demands = Demands::of(&request, model);
         let classifier = self.demanding(person.cells, &candidates, demands).ok()?;
         let plausibility = model.plausibility(&request.locks);
         // What is plausible without a part of the schema would have to be computed for each part anew: every accepted row

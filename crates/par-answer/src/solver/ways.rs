@@ -220,6 +220,7 @@ impl Solver<'_> {
             has_margin: sure.is_none_or(|aim| aim.scale.reaches(offer.withstood, aim.threshold)),
             accepting: offer.accepting,
             certified,
+            must_last: !person.demands.are_none(),
             log_likelihood: offer.solution.log_prob,
             conditional_log_likelihood: offer.conditional,
             percentile: offer.percentile,

@@ -167,7 +167,7 @@ fn a_refit_needs_no_table() {
         "nothing frees what the schema holds: {free}"
     );
     let neither = sandbox.refused(&["refit", "a.par", "--out", "c.par"]);
-    assert!(neither.contains("<--immutable <FEATURE>|--nothing-immutable>"), "{neither}");
+    assert!(neither.contains("<--immutable <FEATURE>|--nothing-immutable|--also <FILE"), "{neither}");
     assert_eq!(
         sandbox.refused(&["refit", "a.par", "--out", "c.par", "--immutable", "Agee"]),
         "error: a.par: no feature `Agee`, did you mean `age`?\n"

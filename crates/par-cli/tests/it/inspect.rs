@@ -90,6 +90,6 @@ fn a_file_that_is_not_a_model_is_refused() {
     sandbox.write("later.par", later);
     assert_eq!(
         sandbox.refused(&["inspect", "later.par"]),
-        "error: later.par: model files of version 9 are not known, this program reads versions up to 2\n"
+        "error: later.par: model files of version 9 are not known, this program reads versions up to 3\n"
     );
 }

@@ -11,6 +11,7 @@ mod explain;
 mod fit;
 mod inputs;
 mod inspect;
+mod lasting;
 mod long;
 mod model;
 mod moved;

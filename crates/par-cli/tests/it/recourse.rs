@@ -28,7 +28,7 @@ fn every_row_gets_a_line_in_order() {
     );
     let ways = sandbox.read("ways.csv");
     assert!(ways.starts_with(
-        "id,rank,status,reason,probability,log_likelihood,conditional_log_likelihood,percentile,changes,effort,months,has_margin,similarity,method,\
+        "id,rank,status,reason,probability,log_likelihood,conditional_log_likelihood,percentile,changes,effort,months,has_margin,accepting,certified,similarity,method,\
          solves,optimal,gap,best_at,time_us,warning,age,city,education,income,debt\n"
     ));
     let lines = lines(&ways);

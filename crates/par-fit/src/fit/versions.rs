@@ -4,7 +4,7 @@ use par_circuit::Stop;
 use par_data::{Batch, Columns, Discretizer};
 use par_model::ScoreScale;
 use par_model::classifier::inputs::Inputs;
-use par_model::classifier::{DeployedClassifier, ExternalClassifier, Version};
+use par_model::classifier::{DeployedClassifier, Version};
 
 use super::scoring::Supplied;
 use super::{ModelBuilder, Part, Stage, TrainingRows, reading};
@@ -70,14 +70,9 @@ impl ModelBuilder {
                 })?,
                 false => supplied.inputs.clone(),
             };
-            let scale = scale.of_external();
-            let external = ExternalClassifier::new(supplied.file.clone(), inputs, discretizer, scale)?;
-            versions.push(Version {
-                name: supplied.name.clone(),
-                classifier: DeployedClassifier::External(Box::new(external)),
-                threshold: supplied.threshold.unwrap_or(threshold),
-                scale,
-            });
+            let threshold = supplied.threshold.unwrap_or(threshold);
+            let (name, file) = (supplied.name.clone(), supplied.file.clone());
+            versions.push(Version::external(name, file, inputs, threshold, discretizer, scale)?);
         }
         Ok(versions)
     }

@@ -48,6 +48,14 @@ pub enum ExternalError {
         "the classifier's score of some rows is not a number\nhint: set `missing` in the inputs to the value of a missing cell, and scale numbers as the classifier expects them"
     )]
     NoScore,
+    /// It would accept from something that is no score.
+    #[error("the threshold is {found}, expected {expected}")]
+    Threshold {
+        /// The threshold.
+        found: f64,
+        /// What was expected, in words.
+        expected: &'static str,
+    },
 }
 
 /// The most numbers stored for all codes together: a quarter of a gigabyte for each of three tables.

@@ -1,8 +1,10 @@
 //! Other versions of the classifier, and the log-odds of rows that most or all of them must accept.
 
 use par_circuit::{Ball, Code};
+use par_data::Discretizer;
 
-use super::{Classifier, DeployedClassifier, Relaxation};
+use super::inputs::Inputs;
+use super::{Classifier, DeployedClassifier, ExternalClassifier, ExternalError, Relaxation};
 use crate::error::RowError;
 use crate::scale::ScoreScale;
 
@@ -23,6 +25,26 @@ pub struct Version {
 const ROUNDING: f64 = 1e-9;
 
 impl Version {
+    /// An ONNX file that accepts from `threshold` on; `deployed` is the scale of the deployed classifier.
+    ///
+    /// # Errors
+    /// When the file cannot be read, the inputs fit neither it nor the schema, or the threshold is no score.
+    pub fn external(
+        name: String,
+        file: Vec<u8>,
+        inputs: Inputs,
+        threshold: f64,
+        discretizer: &Discretizer,
+        deployed: ScoreScale,
+    ) -> Result<Self, ExternalError> {
+        let scale = deployed.of_external();
+        if !scale.is_threshold(threshold) {
+            return Err(ExternalError::Threshold { found: threshold, expected: scale.threshold_words() });
+        }
+        let external = ExternalClassifier::new(file, inputs, discretizer, scale)?;
+        Ok(Self { name, classifier: DeployedClassifier::External(Box::new(external)), threshold, scale })
+    }
+
     /// The log-odds from which it accepts a row.
     fn needed(&self) -> f64 {
         let offered_from = self.classifier.offered_from(self.threshold, self.scale);

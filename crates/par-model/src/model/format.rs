@@ -237,22 +237,19 @@ fn read_versions(
         let split = usize::try_from(length).ok().and_then(|length| bytes.split_at_checked(length));
         let (own, rest) = split.ok_or(ModelError::Mismatch("the versions of the classifier are cut off"))?;
         bytes = rest;
-        let (classifier, scale) = match origin {
+        versions.push(match origin {
             VersionOrigin::Trained { hidden } => {
                 let network = numbers(own, f32::from_le_bytes).and_then(|parameters| {
                     NeuralClassifier::from_parameters(discretizer.cardinalities(), &hidden, parameters)
                 });
                 let network =
                     network.ok_or(ModelError::Mismatch("a version of the classifier has another shape"))?;
-                (DeployedClassifier::Trained(network), scale)
+                Version { name, classifier: DeployedClassifier::Trained(network), threshold, scale }
             }
             VersionOrigin::External { inputs } => {
-                let scale = scale.of_external();
-                let external = ExternalClassifier::new(own.to_vec(), inputs, discretizer, scale)?;
-                (DeployedClassifier::External(Box::new(external)), scale)
+                Version::external(name, own.to_vec(), inputs, threshold, discretizer, scale)?
             }
-        };
-        versions.push(Version { name, classifier, threshold, scale });
+        });
     }
     match bytes {
         [] => Ok(versions),

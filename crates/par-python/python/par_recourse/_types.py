@@ -80,6 +80,9 @@ class Options(TypedDict, total=False):
     max_effort: float | None
     within: str | None
     no_harm: bool
+    robust: bool | float
+    certify: float | None
+    slack: bool
     deadline: str | None
     robust: bool | float
     certify: float | None

@@ -1,11 +1,12 @@
 //! Compares answers with the rows that listing finds.
 
 use par_answer::{
-    Answer, Change as WayChange, Found, Method, NotFound, Obstacle, Order, Reason, Request, Solver, Solves,
-    Way,
+    Accepting, Answer, Change as WayChange, Found, Method, NotFound, Obstacle, Order, Reason, Request,
+    Solver, Solves, Way,
 };
 use par_data::Reach;
 use par_model::ScoreScale;
+use par_model::classifier::Version;
 
 use crate::meaning::Asking;
 use crate::rows::{Case, Row};
@@ -32,6 +33,10 @@ pub(crate) struct Checked {
     pub(crate) proved: usize,
     pub(crate) obstacles: usize,
     pub(crate) ways: usize,
+    /// Ways that versions must accept.
+    pub(crate) lasting: usize,
+    /// Ways of which a change may fall short.
+    pub(crate) missed: usize,
     pub(crate) skipped: usize,
 }
 
@@ -52,7 +57,10 @@ struct Aims {
     /// The most changes of the usual search.
     budget: usize,
     /// How far scores may be rounded.
-    slack: f64,
+    rounding: f64,
+    /// Whether the search finds a way if there is one. What follows from a change that falls short, and which policies
+    /// that breaks, it learns only afterwards.
+    is_complete: bool,
 }
 
 impl Aims {
@@ -94,7 +102,16 @@ impl Aims {
             effort_weight: if order == Order::Balanced { answers.effort_weight } else { 0.0 },
             price: answers.price,
             budget: request.budget.unwrap_or(answers.budget),
-            slack: if reads_values { 1e-5 } else { 1e-12 },
+            rounding: match request.robust {
+                Some(_) => 1e-4,
+                None if reads_values => 1e-5,
+                None => 1e-12,
+            },
+            is_complete: {
+                let world = case.meaning.world;
+                let follows = |relation: &Relation| matches!(relation, Relation::Follows { .. });
+                !request.slack || world.policies.is_empty() && !world.relations.iter().any(follows)
+            },
         }
     }
 
@@ -110,7 +127,7 @@ impl Aims {
     fn is_feasible(&self, row: &Row, solves: Solves, score: f64, surely: bool) -> bool {
         let slack = |size: f64| if surely { size } else { -size };
         let floor = if solves == Solves::Likeliest { self.least } else { self.floor };
-        row.score >= score + slack(self.slack) && row.conditional >= floor + slack(1e-4)
+        row.score >= score + slack(self.rounding) && row.conditional >= floor + slack(1e-4)
     }
 }
 
@@ -124,7 +141,7 @@ pub(crate) fn check(case: &Case<'_>, asking: &Asking, checked: &mut Checked) -> 
     let own_score = case.sureness(model.score(&cells).map_err(|error| error.to_string())?);
     let is_accepted = own_score >= aims.threshold && case.meaning.keeps_policies(&case.own, asking);
     let mut listed = Vec::new();
-    for reach in reaches(case) {
+    for reach in reaches(case, asking) {
         match case.rows(asking, *reach) {
             Some(rows) => listed.push(rows?),
             None => {
@@ -155,8 +172,8 @@ pub(crate) fn check(case: &Case<'_>, asking: &Asking, checked: &mut Checked) -> 
 }
 
 /// What candidates are searched, until something is found.
-fn reaches(case: &Case<'_>) -> &'static [Reach] {
-    match case.made.model.classifier().reads_values() {
+fn reaches(case: &Case<'_>, asking: &Asking) -> &'static [Reach] {
+    match case.reads_values(asking) {
         true => &[Reach::Values, Reach::AllValues],
         false => &[Reach::Codes],
     }
@@ -217,6 +234,8 @@ fn check_found(
     ensure!(!found.ways.is_empty() && found.ways.len() <= request.count, "{} ways", found.ways.len());
     for (place, way) in found.ways.iter().enumerate() {
         checked.ways += 1;
+        checked.lasting += usize::from(request.robust.is_some());
+        checked.missed += usize::from(request.slack);
         let conditional = way.conditional_log_likelihood;
         ensure!(conditional >= aims.least - 1e-4, "way {place} is rarer than {}", aims.least);
         check_way(case, asking, aims, way).map_err(|error| format!("way {place}: {error}"))?;
@@ -224,14 +243,20 @@ fn check_found(
             ensure!(!dominates(case, other, way), "way {before} dominates way {place}");
             ensure!(!dominates(case, way, other), "way {place} dominates way {before}");
             let is_kept = |change: &WayChange| way.changes.iter().any(|own| own.feature == change.feature);
-            ensure!(!other.changes.iter().all(is_kept), "way {place} makes all changes of way {before}");
+            let lasts = |way: &Way| way.accepting.is_some_and(Accepting::all);
+            let is_first_to_last = lasts(way) && !found.ways[..place].iter().any(lasts);
+            ensure!(
+                is_first_to_last || !other.changes.iter().all(is_kept),
+                "way {place} makes all changes of way {before}"
+            );
         }
     }
     let budget = request.budget.unwrap_or(usize::MAX);
     let is_offered = |row: &Row, surely| {
         row.changed.len() <= budget && aims.is_feasible(row, Solves::Likeliest, aims.offered_from, surely)
     };
-    let is_first = listed[0].iter().any(|row| is_offered(row, true));
+    let is_first =
+        (aims.is_complete || listed.len() == 1) && listed[0].iter().any(|row| is_offered(row, true));
     let is_second = !listed[0].iter().any(|row| is_offered(row, false));
     let place = match (is_first, is_second) {
         (true, _) => 0,
@@ -240,7 +265,8 @@ fn check_found(
     };
     let rows = &listed[place];
     ensure!(rows.iter().any(|row| is_offered(row, false)), "a way was found, and there is none");
-    check_best(case, asking, aims, (rows, reaches(case)[place]), found).map(|proved| checked.proved += proved)
+    let rows = (rows.as_slice(), reaches(case, asking)[place]);
+    check_best(case, asking, aims, rows, found).map(|proved| checked.proved += proved)
 }
 
 fn check_best(
@@ -271,19 +297,20 @@ fn check_best(
     }
     let first = problems.iter().position(|(solves, score)| exists(*solves, *score, true));
     let earlier = &problems[..first.unwrap_or(problems.len())];
-    if earlier.iter().any(|(solves, score)| exists(*solves, *score, false)) {
+    if aims.is_complete && earlier.iter().any(|(solves, score)| exists(*solves, *score, false)) {
         return Ok(0);
     }
     let is_deeper = first.is_none();
     // Without a proof of the problems before it, only the last one is searched for with a proof.
     let last = (Solves::Likeliest, aims.offered_from);
+    let way = &found.ways[0];
     let (solves, score) = match request.method {
+        _ if !aims.is_complete => (way.solves, if way.has_margin { aims.sure } else { aims.offered_from }),
         Method::Exact => first.map_or(last, |first| problems[first]),
         Method::Generate | Method::Refine => last,
     };
-    let way = &found.ways[0];
-    if request.method == Method::Exact {
-        let reads_values = case.made.model.classifier().reads_values();
+    if request.method == Method::Exact && aims.is_complete {
+        let reads_values = case.reads_values(asking);
         ensure!(way.solves == solves, "the first way solves {:?}, expected {solves:?}", way.solves);
         let own = case.sureness(way.probability);
         ensure!(own >= score - 1e-9, "the first way has {own}, expected {score}");
@@ -392,7 +419,7 @@ fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result
     let score = case.score(&values)?;
     ensure!((score - case.sureness(way.probability)).abs() <= 1e-9, "its score as written is {score}");
     ensure!(score >= aims.offered_from, "it is denied");
-    ensure!(way.has_margin == (score >= aims.sure), "its margin");
+    check_lasting(case, asking, aims, way, &actions, &values)?;
     ensure!(meaning.keeps_policies(&values, asking), "it breaks a policy");
     ensure!((way.log_likelihood - case.log_prob(&values)?).abs() < 1e-4, "its likelihood");
     let conditional = case.conditional(&values, asking)?;
@@ -420,6 +447,43 @@ fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result
     if is_usual && way.changes.iter().any(|change| change.least.is_some()) {
         check_least(case, asking, aims, way, &actions)?;
     }
+    Ok(())
+}
+
+/// Checks that a way withstands what the request asks for, with the margin if it says so, and how many versions accept it.
+fn check_lasting(
+    case: &Case<'_>,
+    asking: &Asking,
+    aims: &Aims,
+    way: &Way,
+    actions: &[(usize, Value)],
+    values: &[Value],
+) -> Result<(), String> {
+    let versions = case.made.model.versions();
+    let cells: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+    let accepts = |version: &&Version| {
+        let log_odds = version.classifier.log_odds(&cells, &way.row).expect("a score");
+        version.scale.reaches(version.scale.score(log_odds), version.threshold)
+    };
+    let accepting = versions.iter().filter(accepts).count();
+    let said = way.accepting.map(|accepting| [accepting.versions, accepting.of]);
+    // A version within rounding of its threshold is not counted.
+    let is_said = said.map_or(versions.is_empty(), |[own, of]| own <= accepting && of == versions.len());
+    ensure!(is_said, "{accepting} versions accept it, not {said:?}");
+    let share = asking.request.robust.unwrap_or(0.0);
+    ensure!(accepting as f64 >= share * versions.len() as f64, "only {accepting} versions accept it");
+    let mut withstood = Vec::new();
+    for &reach in reaches(case, asking) {
+        let lists = case.lists(asking, reach);
+        if actions.iter().all(|(feature, to)| lists[*feature].contains(to)) {
+            withstood.push(case.withstood(asking, &lists, actions, values)?);
+        }
+    }
+    let reaches = |score: f64| withstood.iter().any(|own| *own >= score);
+    let slack = if aims.rounding > 1e-9 { aims.rounding } else { 0.0 };
+    ensure!(reaches(aims.offered_from - slack), "it withstands {withstood:?}, not {}", aims.offered_from);
+    let is_close = withstood.iter().any(|own| (own - aims.sure).abs() < slack);
+    ensure!(is_close || way.has_margin == reaches(aims.sure), "its margin: it withstands {withstood:?}");
     Ok(())
 }
 
@@ -523,6 +587,7 @@ fn check_least(
 /// Whether a way is noticeably better than another in something and noticeably worse in nothing, or no worse at all
 /// and better in something.
 fn dominates(case: &Case<'_>, one: &Way, other: &Way) -> bool {
+    let accepting = |way: &Way| way.accepting.map_or(1.0, Accepting::share);
     let by = |one: &Way, other: &Way| {
         let effort = 0.05 * one.effort.max(other.effort).max(f64::MIN_POSITIVE);
         [
@@ -531,12 +596,13 @@ fn dominates(case: &Case<'_>, one: &Way, other: &Way) -> bool {
             (case.sureness(one.probability) - case.sureness(other.probability)) / 0.01,
             (one.percentile - other.percentile) / 0.05,
             f64::from(other.months) - f64::from(one.months),
+            (accepting(one) - accepting(other)) / 0.05,
         ]
     };
-    let is_no_worse = |by: [f64; 5], least: f64| by.iter().all(|by| *by >= least);
-    let is_better = |by: [f64; 5], most: f64| by.iter().any(|by| *by > most);
+    let is_no_worse = |by: [f64; 6], least: f64| by.iter().all(|by| *by >= least);
+    let is_better = |by: [f64; 6], most: f64| by.iter().any(|by| *by > most);
     let (ahead, behind) = (by(one, other), by(other, one));
-    let beats = |by: [f64; 5]| is_no_worse(by, 0.0) && is_better(by, 0.0);
+    let beats = |by: [f64; 6]| is_no_worse(by, 0.0) && is_better(by, 0.0);
     beats(ahead) || is_no_worse(ahead, -1.0) && is_better(ahead, 1.0) && !beats(behind)
 }
 
@@ -556,12 +622,13 @@ fn check_not_found(
         |row: &&Row, surely| aims.is_feasible(row, Solves::Likeliest, aims.offered_from, surely);
     let way = rows.iter().filter(|row| is_accepted(row, true)).find(|row| row.changed.len() <= budget);
     if none.reason != Reason::ProposalsDenied {
-        ensure!(way.is_none(), "there is a way: {way:?}");
+        let is_missed = way.is_some() && (aims.is_complete || none.reason != Reason::SearchEnded);
+        ensure!(!is_missed, "there is a way: {way:?}");
     }
-    let reads_values = case.made.model.classifier().reads_values();
-    ensure!(reads_values || none.reason != Reason::SearchEnded, "the search of a small world ended");
+    let may_end = case.reads_values(asking) || !aims.is_complete;
+    ensure!(may_end || none.reason != Reason::SearchEnded, "the search of a small world ended");
     check_unusual(case, asking, aims, rows, none)?;
-    if none.reason == Reason::ProposalsDenied {
+    if none.reason == Reason::ProposalsDenied || !aims.is_complete {
         return Ok(());
     }
     let fewest =
@@ -582,7 +649,7 @@ fn check_unusual(
 ) -> Result<(), String> {
     let budget = asking.request.budget.unwrap_or(usize::MAX);
     let any =
-        rows.iter().find(|row| row.changed.len() <= budget && row.score >= aims.offered_from + aims.slack);
+        rows.iter().find(|row| row.changed.len() <= budget && row.score >= aims.offered_from + aims.rounding);
     ensure!(none.reason != Reason::OutOfReach || any.is_none(), "there is a way, however unusual: {any:?}");
     ensure!(none.reason != Reason::OnlyUnusual || !none.unusual.is_empty(), "no unusual way is attached");
     for way in &none.unusual {
@@ -599,11 +666,11 @@ fn check_unusual(
 fn has_way(
     case: &Case<'_>,
     asking: &Asking,
+    reach: Reach,
     is_enough: impl Fn(&Aims, &Row) -> bool,
 ) -> Option<Result<bool, String>> {
     let aims = &Aims::new(case, asking);
-    let reads_values = case.made.model.classifier().reads_values();
-    let rows = case.rows(asking, if reads_values { Reach::AllValues } else { Reach::Codes })?;
+    let rows = case.rows(asking, reach)?;
     let own_score = case.score(&case.own);
     let is_accepted = own_score.is_ok_and(|score| score >= aims.threshold)
         && case.meaning.keeps_policies(&case.own, asking);
@@ -632,6 +699,9 @@ fn without(asking: &Asking, obstacles: &[Obstacle]) -> Asking {
             Obstacle::MaxEffort(_) => free.request.max_effort = None,
             Obstacle::Within(_) => free.request.within = None,
             Obstacle::NoHarm => free.request.no_harm = false,
+            Obstacle::Robust => free.request.robust = None,
+            Obstacle::Certify => free.request.certify = None,
+            Obstacle::Slack => free.request.slack = false,
             Obstacle::Schema(restriction) => free.lifted.push(restriction),
         }
     }
@@ -645,6 +715,7 @@ fn check_obstacles(
     checked: &mut Checked,
 ) -> Result<(), String> {
     let schema = none.schema_obstacles.clone().unwrap_or_default();
+    let reach = if case.reads_values(asking) { Reach::AllValues } else { Reach::Codes };
     let surely = |aims: &Aims, row: &Row| aims.is_feasible(row, Solves::Likeliest, aims.offered_from, true);
     for obstacles in [&none.obstacles, &schema] {
         if obstacles.is_empty() {
@@ -658,13 +729,13 @@ fn check_obstacles(
                 _ => true,
             })
         };
-        if let Some(found) = has_way(case, &without(asking, obstacles), is_enough) {
+        if let Some(found) = has_way(case, &without(asking, obstacles), reach, is_enough) {
             ensure!(found?, "without {obstacles:?} there is no way");
         }
         for place in 0..obstacles.len() {
             let mut fewer = obstacles.clone();
             fewer.remove(place);
-            let found = has_way(case, &without(asking, &fewer), surely);
+            let found = has_way(case, &without(asking, &fewer), reach, surely);
             if let Some(found) = found {
                 ensure!(
                     !found?,
@@ -682,9 +753,11 @@ fn check_obstacles(
             max_effort: None,
             within: None,
             no_harm: false,
+            robust: None,
+            slack: false,
             ..request.clone()
         };
-        if let Some(found) = has_way(case, &free, surely) {
+        if let Some(found) = has_way(case, &free, reach, surely) {
             ensure!(!found?, "without all wishes there is a way, and no obstacle is named");
         }
     }

@@ -1,8 +1,8 @@
 //! Random worlds, rows and requests.
 
 use par_answer::{Method, Request};
-use par_data::{Discretizer, Limits, Permitted};
-use par_model::{Order, ScoreScale};
+use par_data::{Limits, Permitted};
+use par_model::{Model, Order, ScoreScale};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -466,7 +466,7 @@ pub(crate) fn person(world: &World, draw: &mut Draw<'_>) -> Vec<Value> {
     person
 }
 
-pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'_>) -> Asking {
+pub(crate) fn asking(world: &World, model: &Model, draw: &mut Draw<'_>) -> Asking {
     let features = world.features.len();
     // How much this person asks for.
     let wishes = draw.one(&[0.0, 0.0, 0.5, 1.0, 2.0]);
@@ -477,7 +477,7 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
         }
     }
     let named = limits.iter().map(|(feature, set)| (*feature, permitted(&world.features[*feature], set)));
-    let checked = Limits::new(discretizer, named).unwrap_or_else(|_| {
+    let checked = Limits::new(model.discretizer(), named).unwrap_or_else(|_| {
         limits.clear();
         Limits::default()
     });
@@ -493,6 +493,9 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
         max_effort: draw.maybe(0.2 * wishes, |draw| draw.one(&[0.3, 1.0, 2.0, 4.0, 9.0])),
         within: draw.maybe(0.2 * wishes, |draw| draw.one(&[0, 1, 5, 6, 11, 12, 30])),
         no_harm: draw.chance(0.2 * wishes),
+        robust: draw.maybe(0.6, |draw| draw.one(&[1.0, 0.5])).filter(|_| !model.versions().is_empty()),
+        certify: None,
+        slack: draw.chance(0.15),
         count: 1 + draw.below(3),
         order: draw.maybe(0.6, |draw| draw.one(&Order::ALL)),
         deadline: None,
@@ -503,7 +506,7 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
 
 /// Asks for a score that some of the rows have, and not many.
 pub(crate) fn hard_to_reach(made: &Made, rows: &[Row], asking: &mut Asking, draw: &mut Draw<'_>) {
-    let mut scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
+    let mut scores: Vec<f64> = rows.iter().map(|row| row.score).filter(|score| score.is_finite()).collect();
     scores.sort_by(|a, b| b.total_cmp(a));
     if !scores.is_empty() {
         let score = scores[draw.below(1 + scores.len() / 5)];

@@ -42,7 +42,7 @@ fn check_world(seed: u64, outcome: Outcome, checked: &mut Checked) -> Result<(),
     let meaning = Meaning::new(&world, model.discretizer(), model.constraints(), &table);
     for number in 0..PEOPLE {
         let own = draw::person(&world, draw);
-        let mut asking = draw::asking(&world, model.discretizer(), draw);
+        let mut asking = draw::asking(&world, model, draw);
         made.rescale(&mut asking.request);
         let cells: Vec<String> =
             own.iter().zip(&world.features).map(|(value, feature)| feature.text(value)).collect();
@@ -96,6 +96,9 @@ fn check_worlds(seeds: Range<u64>, outcomes: &[Outcome]) {
     }
     assert!(failures.is_empty(), "{} worlds fail; of {checked:?}\n{}", failures.len(), failures.join("\n\n"));
     assert!(checked.proved > 0 && checked.not_found > 0 && checked.obstacles > 0, "{checked:?}");
+    if outcomes == [Outcome::TwoClasses] {
+        assert!(checked.lasting > 0 && checked.missed > 0, "{checked:?}");
+    }
 }
 
 #[test]

@@ -7,7 +7,9 @@ use par_circuit::{Circuit, Node, NodeId, Stop};
 use par_data::schema::Side;
 use par_data::{Discretizer, DiscretizerConfig, Schema, Table, TableOptions, UNKNOWN};
 use par_fit::pool::draw_pool;
-use par_model::classifier::{DeployedClassifier, ExternalClassifier, Inputs, NeuralClassifier};
+use par_model::classifier::{
+    Classifier, DeployedClassifier, ExternalClassifier, Inputs, NeuralClassifier, Version,
+};
 use par_model::generator::{Generator, GeneratorShape};
 use par_model::{Card, Config, Model, ModelParts, ScoreScale, Target};
 
@@ -165,6 +167,10 @@ pub(crate) fn made(
     config.generator.hidden = [8, 8];
     (config.generator.encoder, config.generator.embedding) = (4, 4);
     let threshold = of_probability(scale, 0.3 + 0.1 * draw.below(5) as f64);
+    let versions = match outcome {
+        Outcome::TwoClasses => versions(world, &discretizer, &classifier, threshold, draw)?,
+        Outcome::ThreeClasses { .. } | Outcome::Number { .. } => Vec::new(),
+    };
     let pool = {
         let target = Target { classifier: &*classifier.typical(), threshold, scale };
         draw_pool(&circuit, target, &config.pool, 1, Stop::never()).expect("never stopped")
@@ -180,6 +186,7 @@ pub(crate) fn made(
         classifier,
         threshold,
         scale,
+        versions,
         accepted: circuit,
         denied,
         pool,
@@ -206,6 +213,37 @@ fn card() -> Card {
         classifier: par_model::card::ClassifierHistory::default(),
         generator: par_model::card::GeneratorHistory::default(),
     }
+}
+
+/// Up to three other versions of the classifier: networks like a network of ours, or networks and trees over raw values.
+fn versions(
+    world: &World,
+    discretizer: &Discretizer,
+    classifier: &DeployedClassifier,
+    threshold: f64,
+    draw: &mut Draw<'_>,
+) -> Result<Vec<Version>, String> {
+    let mut versions = Vec::new();
+    for number in 0..draw.below(4) {
+        let classifier = match classifier.network() {
+            Some(network) if draw.chance(0.8) => DeployedClassifier::Trained(similar(network, draw)),
+            _ => external(world, discretizer, Outcome::TwoClasses, draw)?,
+        };
+        let threshold = draw.maybe(0.5, |draw| 0.2 + 0.1 * draw.below(4) as f64).unwrap_or(threshold);
+        let name = format!("version {number}");
+        versions.push(Version { name, classifier, threshold, scale: ScoreScale::Probability });
+    }
+    Ok(versions)
+}
+
+/// A network with slightly other weights.
+fn similar(network: &NeuralClassifier, draw: &mut Draw<'_>) -> NeuralClassifier {
+    let widths = network.widths();
+    let moves = weights(network.parameters().len(), 0.4, draw);
+    let parameters = network.parameters().iter().zip(moves).map(|(own, by)| own + by).collect();
+    let hidden = &widths[1..widths.len() - 1];
+    NeuralClassifier::from_parameters(network.cardinalities().to_vec(), hidden, parameters)
+        .expect("a network")
 }
 
 fn weights(count: usize, size: f32, draw: &mut Draw<'_>) -> Vec<f32> {

@@ -29,6 +29,7 @@ pub(crate) struct Row {
     pub(crate) conditional: f64,
     /// How rare its values are within their codes.
     pub(crate) rarity: f64,
+    /// The lowest score of all that the request asks it to withstand.
     pub(crate) score: f64,
 }
 
@@ -58,6 +59,81 @@ impl Case<'_> {
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         let score = self.made.model.score(&cells).map_err(|error| format!("{cells:?}: {error}"))?;
         Ok(self.sureness(score))
+    }
+
+    /// The lowest score of a row that comes of actions, and of all that the request asks it to withstand.
+    pub(crate) fn withstood(
+        &self,
+        asking: &Asking,
+        lists: &[Vec<Value>],
+        actions: &[(usize, Value)],
+        values: &[Value],
+    ) -> Result<f64, String> {
+        let mut lowest = self.agreed_score(asking, values)?;
+        for (feature, to) in actions.iter().filter(|_| asking.request.slack) {
+            let Some(short) = self.step_short(*feature, to, &lists[*feature]) else { continue };
+            let mut missed = values.to_vec();
+            missed[*feature] = short;
+            for (position, described) in self.meaning.world.features.iter().enumerate() {
+                if described.change == Change::Follows {
+                    missed[position] = self.own[position].clone();
+                }
+            }
+            if self.meaning.compute(&self.own, &mut missed).is_some() {
+                let is_kept = self.meaning.keeps_policies(&missed, asking);
+                let score = if is_kept { self.agreed_score(asking, &missed)? } else { f64::NEG_INFINITY };
+                lowest = lowest.min(score);
+            }
+        }
+        Ok(lowest)
+    }
+
+    /// The score of a row that the deployed classifier and as many versions as the request asks for agree on.
+    fn agreed_score(&self, asking: &Asking, values: &[Value]) -> Result<f64, String> {
+        let model = &self.made.model;
+        let deployed = self.score(values)?;
+        let Some(share) = asking.request.robust else { return Ok(deployed) };
+        let cells = self.written(values);
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let codes = model.discretizer().encode_row(&cells).map_err(|error| error.to_string())?.into_codes();
+        let mut beyond = Vec::new();
+        for version in model.versions() {
+            let log_odds = version.classifier.log_odds(&cells, &codes).map_err(|error| error.to_string())?;
+            beyond.push(log_odds - version.scale.log_odds(version.threshold));
+        }
+        beyond.sort_by(|a, b| b.total_cmp(a));
+        let agreeing = (share * beyond.len() as f64).ceil() as usize;
+        let wanted = asking.request.threshold.unwrap_or(model.threshold());
+        let needed = model.scale().log_odds(model.threshold()).min(model.scale().log_odds(wanted));
+        Ok(deployed.min(self.sureness(model.scale().score(needed + beyond[agreeing - 1]))))
+    }
+
+    /// The next candidate toward the person's own value, or that value; `None` for a change without steps.
+    fn step_short(&self, feature: usize, to: &Value, list: &[Value]) -> Option<Value> {
+        let code = |value: &Value| self.meaning.ordinary_code(feature, value).map(|code| code as i64);
+        let (own, to_code) = (code(&self.own[feature])?, code(to)?);
+        if !self.meaning.world.features[feature].is_ordered() {
+            return None;
+        }
+        let (low, high) = (own.min(to_code), own.max(to_code));
+        let distance = |value: &Value| {
+            let numbers = value.number().zip(to.number()).map_or(0.0, |(one, other)| (one - other).abs());
+            ((code(value).unwrap_or(own) - to_code).abs(), numbers)
+        };
+        let between = list[1..].iter().filter(|value| code(value).is_some_and(|at| low < at && at < high));
+        let nearest = between.min_by(|a, b| {
+            let ((codes, numbers), (its_codes, its_numbers)) = (distance(a), distance(b));
+            codes.cmp(&its_codes).then(numbers.total_cmp(&its_numbers))
+        });
+        Some(nearest.unwrap_or(&self.own[feature]).clone())
+    }
+
+    /// Whether the search for a request reads values.
+    pub(crate) fn reads_values(&self, asking: &Asking) -> bool {
+        let model = &self.made.model;
+        let asks = asking.request.robust.is_some();
+        let mut versions = model.versions().iter().filter(|_| asks);
+        model.classifier().reads_values() || versions.any(|version| version.classifier.reads_values())
     }
 
     /// A score of the model, in a unit in which more is surer.
@@ -199,7 +275,8 @@ impl Case<'_> {
 
     fn combined(&self, lists: &[Vec<(Value, f64)>], asking: &Asking) -> Result<Vec<Row>, String> {
         let values = |list: &Vec<(Value, f64)>| list.iter().map(|(value, _)| value.clone()).collect();
-        let round = self.round(&lists.iter().map(values).collect::<Vec<_>>());
+        let values: Vec<Vec<Value>> = lists.iter().map(values).collect();
+        let round = self.round(&values);
         let mut places = vec![0; lists.len()];
         let mut rows = Vec::new();
         while let Some(next) = (0..lists.len()).find(|&at| places[at] + 1 < lists[at].len()) {
@@ -213,7 +290,7 @@ impl Case<'_> {
                 continue;
             }
             rows.push(Row {
-                score: self.score(&outcome.values)?,
+                score: self.withstood(asking, &values, &actions, &outcome.values)?,
                 conditional: self.conditional(&outcome.values, asking)?,
                 rarity: changed.iter().map(|&feature| lists[feature][places[feature]].1).sum(),
                 changed,

@@ -5,6 +5,7 @@ mod answers;
 mod external;
 mod fewest;
 mod fitting;
+mod lasting;
 mod limits;
 mod measures;
 mod model;

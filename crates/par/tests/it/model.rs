@@ -38,7 +38,7 @@ fn truncated_damaged_and_foreign_files_are_refused() {
     assert_eq!(message(b"savings,plan\n1,a\n"), "the file is of another kind");
     let mut newer = bytes.clone();
     newer[8] = 9;
-    assert_eq!(message(&newer), "version 9 of this file is not known, this program reads versions up to 2");
+    assert_eq!(message(&newer), "version 9 of this file is not known, this program reads versions up to 3");
     assert!(matches!(Model::load("/nowhere/model.par"), Err(ModelError::Io(_))));
 }
 
@@ -56,10 +56,10 @@ fn a_file_too_large_for_a_model_is_refused_before_it_is_read() {
 #[test]
 fn parts_that_do_not_fit_each_other_are_refused() {
     let bytes = german().to_bytes();
-    let mut parts: [&[u8]; 8] = par_model::container::parts(&bytes, b"PARMODL\n", 2).expect("parts");
+    let mut parts: [&[u8]; 9] = par_model::container::parts(&bytes, b"PARMODL\n", 3).expect("parts");
     let small = &parts[4][..parts[4].len() - 4];
     parts[4] = small;
-    let framed = par_model::container::frame(b"PARMODL\n", 2, &parts);
+    let framed = par_model::container::frame(b"PARMODL\n", 3, &parts);
     let error = Model::from_bytes(&framed).expect_err("a parameter is missing").to_string();
     assert_eq!(error, "the model's parts do not belong together: the generator has another shape");
 }
