@@ -84,7 +84,4 @@ class Options(TypedDict, total=False):
     certify: float | None
     slack: bool
     deadline: str | None
-    robust: bool | float
-    certify: float | None
-    slack: bool
     id: str | None
