@@ -236,7 +236,7 @@ impl Model {
         let rows = batch.into_inner();
         let answers = Answers::new(self, rows.schema(), request, id, false)?;
         let model = &self.0;
-        let explained = threads::work(py, None, |caller| {
+        threads::work(py, None, |caller| {
             let is_gone = || caller.is_gone();
             answers.first(&rows, Stop::when(&is_gone), |mut person| {
                 let mut answer = person.answer.map_err(errors::data_text)?;
@@ -250,8 +250,7 @@ impl Model {
                 let json = serde_json::to_string(&person.json(model));
                 Ok((json.expect("the keys of an answer are text"), person.text(model), figure))
             })
-        })?;
-        explained
+        })?
     }
 
     /// The measures of the answers to the rows of a table, as JSON, by the request's method or by all. With `judge`, also what the
