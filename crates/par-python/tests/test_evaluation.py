@@ -1,6 +1,7 @@
 """What an evaluation can be asked, and how answers report their progress."""
 
 import pytest
+from conftest import QUICK
 
 from par_recourse import Recourse
 from par_recourse.errors import DataError, SettingError
@@ -51,6 +52,20 @@ def test_a_deadline_is_one_of_a_request(fitted, german):
         fitted.evaluate(german.X, deadline="soon")
     with pytest.raises(SettingError, match="`method` is"):
         fitted.evaluate(german.X, method="best")
+
+
+def test_a_function_is_measured_by_one_method_too(german):
+    def accepted(frame):
+        return (frame["Duration"] < 20) * 0.8 + 0.1
+
+    X, y = german.X.to_pandas(), german.y.to_pandas()
+    recourse = Recourse(german.schema, classifier=accepted, config=QUICK).fit(X, y)
+    reports = []
+    recourse.progress = lambda *report: reports.append(report)
+    evaluation = recourse.evaluate(X, y, method="refine", sample=100, deadline="1s")
+    assert evaluation.rows == 100 and evaluation.verified and reports
+    assert evaluation.to_frame()["method"].tolist() == ["refine"]
+    assert 0 < evaluation.possible <= evaluation.denied
 
 
 @pytest.mark.parametrize("ask", ["evaluate", "recourse", "ways"])
