@@ -10,9 +10,11 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python-reference.md"
 MODULES = [
     "par_recourse",
+    "par_recourse.plots",
     "par_recourse.datasets",
     "par_recourse.errors",
     "par_recourse.compat.dice",
+    "par_recourse.compat.dice.utils.helpers",
     "par_recourse.compat.carla",
     "par_recourse.spark",
     "par_recourse.ray",

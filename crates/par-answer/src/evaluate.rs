@@ -66,22 +66,22 @@ pub struct Evaluation {
     pub rows: usize,
     /// How many are denied; all means are over them.
     pub denied: usize,
-    /// For how many the exact search finds a recourse.
+    /// For how many the exact search, or else the most thorough method that was asked, finds a recourse.
     pub possible: usize,
     /// The share of those for whom refine finds one too.
     pub refined: Mean,
-    /// One per method.
+    /// One per method that was asked.
     pub methods: Vec<MethodMetrics>,
 }
 
-/// A denied person, and the answers of all methods.
+/// A denied person, and the answers of some methods.
 #[derive(Clone, Debug)]
 pub struct MethodAnswers {
     /// Their row.
     pub own: OwnRow,
-    /// The answers, in the order of [`Method::ALL`].
-    pub answers: [Answer; 3],
-    /// The time of each answer.
+    /// The answers, in the order of [`Method::ALL`]; `None` of a method that was not asked.
+    pub answers: [Option<Answer>; 3],
+    /// The time of each answer, 0 of a method that was not asked.
     pub microseconds: [f64; 3],
 }
 
@@ -103,14 +103,32 @@ pub fn answer_by_all_methods(
     rows: &[Vec<&str>],
     request: &Request,
 ) -> Result<Vec<Option<MethodAnswers>>, (usize, RowError)> {
+    answer_by_methods(model, rows, &Method::ALL, request)
+}
+
+/// As [`answer_by_all_methods`], by some methods only.
+///
+/// # Errors
+/// At the first row whose cells do not fit or that has no score, with its position.
+pub fn answer_by_methods(
+    model: &Model,
+    rows: &[Vec<&str>],
+    methods: &[Method],
+    request: &Request,
+) -> Result<Vec<Option<MethodAnswers>>, (usize, RowError)> {
     let answer = |solver: &mut Solver<'_>, row: usize| {
-        MethodAnswers::new(solver, &rows[row], request).map_err(|error| (row, error))
+        MethodAnswers::new(solver, &rows[row], methods, request).map_err(|error| (row, error))
     };
     threads::map_with(0..rows.len(), || Solver::new(model), answer).into_iter().collect()
 }
 
 impl MethodAnswers {
-    fn new(solver: &mut Solver<'_>, cells: &[&str], request: &Request) -> Result<Option<Self>, RowError> {
+    fn new(
+        solver: &mut Solver<'_>,
+        cells: &[&str],
+        methods: &[Method],
+        request: &Request,
+    ) -> Result<Option<Self>, RowError> {
         let discretizer = solver.model().discretizer();
         let own = OwnRow::new(discretizer, cells, discretizer.encode_row(cells)?.into_codes());
         // The first answer brings the person's part of the model into the caches. It is not timed: otherwise the quickest
@@ -120,26 +138,32 @@ impl MethodAnswers {
             return Ok(None);
         }
         let mut microseconds = [0.0; 3];
-        let mut answers = Vec::with_capacity(3);
-        for (method, time) in Method::ALL.into_iter().zip(&mut microseconds) {
+        let mut answers = [const { None }; 3];
+        for (place, method) in
+            Method::ALL.into_iter().enumerate().filter(|(_, method)| methods.contains(method))
+        {
             let started = Instant::now();
-            let answer = solver.answer(cells, &Request { method, ..request.clone() })?;
-            *time = started.elapsed().as_secs_f64() * 1e6;
-            answers.push(answer);
+            answers[place] = Some(solver.answer(cells, &Request { method, ..request.clone() })?);
+            microseconds[place] = started.elapsed().as_secs_f64() * 1e6;
         }
-        let answers = answers.try_into().expect("one answer per method");
         Ok(Some(Self { own, answers, microseconds }))
     }
 
     /// The best way of a method, by its place in [`Method::ALL`].
     pub fn way(&self, method: usize) -> Option<&Way> {
-        self.answers[method].ways().first()
+        self.answers[method].as_ref()?.ways().first()
+    }
+
+    /// The places in [`Method::ALL`] of the methods that everybody's answers are by.
+    pub fn asked(people: &[Option<Self>]) -> impl Iterator<Item = usize> {
+        let is_asked = |place: &usize| people.iter().flatten().all(|person| person.answers[*place].is_some());
+        (0..Method::ALL.len()).filter(is_asked)
     }
 
     /// How much better than the method's way the exact search's best row with at most as many changes is, in the unit
     /// of the problem that it solves.
     pub fn gap(&self, method: usize) -> Option<f64> {
-        let Answer::Found(proved) = &self.answers[EXACT] else { return None };
+        let Some(Answer::Found(proved)) = &self.answers[EXACT] else { return None };
         let way = self.way(method)?;
         let best = proved.frontier.iter().rfind(|point| point.changes.len() <= way.changes.len())?;
         let gap = match proved.ways.first()?.solves {
@@ -159,14 +183,17 @@ impl Evaluation {
     /// Measures the answers to all rows; `None` for people who are accepted as they are.
     pub fn new(model: &Model, people: &[Option<MethodAnswers>]) -> Self {
         let denied: Vec<&MethodAnswers> = people.iter().flatten().collect();
-        let possible = denied.iter().filter(|person| person.way(EXACT).is_some());
-        let refined = possible.clone().map(|person| person.way(REFINE).is_some());
+        let asked: Vec<usize> = MethodAnswers::asked(people).collect();
+        let most_thorough = asked.last().copied().unwrap_or(EXACT);
+        let possible = denied.iter().filter(|person| person.way(most_thorough).is_some());
+        let refined = possible.clone().filter(|person| person.answers[REFINE].is_some());
+        let refined = refined.map(|person| person.way(REFINE).is_some());
         Self {
             rows: people.len(),
             denied: denied.len(),
             possible: possible.clone().count(),
             refined: Mean::share(refined, possible.count()),
-            methods: (0..3).map(|method| MethodMetrics::new(model, method, &denied)).collect(),
+            methods: asked.into_iter().map(|method| MethodMetrics::new(model, method, &denied)).collect(),
         }
     }
 }

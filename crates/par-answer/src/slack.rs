@@ -197,7 +197,7 @@ change = "never"
     fn discretizer() -> Discretizer {
         let mut rows = String::from("income,debt,job,age\n");
         for row in 0..60 {
-            let debt = if row % 5 == 0 { -9 } else { row % 3 };
+            let debt = if row % 5 == 0 { "-9".to_string() } else { (row % 3).to_string() };
             let job = ["cook", "clerk", "none"][row % 3];
             rows += &format!("{},{debt},{job},{}\n", row % 4, 20 + row % 2);
         }

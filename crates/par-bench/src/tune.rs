@@ -188,7 +188,7 @@ impl<'c> TuneFold<'c> {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             let answer = solver.answer(&cells, &request).expect("the fold's model has read this row");
             let mut answers = answers.clone();
-            answers.answers[method as usize] = answer;
+            answers.answers[method as usize] = Some(answer);
             answers
         };
         let answers: Vec<MethodAnswers> =

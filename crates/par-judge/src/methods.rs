@@ -15,7 +15,7 @@ pub struct MethodJudgements {
     pub rows: usize,
     /// How the circuit of the judge was learned.
     pub learner: Learner,
-    /// One per method.
+    /// One per method that was asked.
     pub methods: Vec<MethodJudgement>,
     /// The held-out people, judged by the other held-out people.
     pub held_out: Judgement,
@@ -32,7 +32,7 @@ pub struct MethodJudgement {
 }
 
 impl Judge<'_> {
-    /// Judges the first way of every method to every denied person; `None` for people who are accepted as they are.
+    /// Judges the first way of every asked method to every denied person; `None` for people who are accepted as they are.
     ///
     /// # Errors
     /// As [`Judge::reference`].
@@ -51,7 +51,7 @@ impl Judge<'_> {
         Ok(MethodJudgements {
             rows: self.rows(),
             learner: self.learner(),
-            methods: (0..Method::ALL.len()).map(judged).collect(),
+            methods: MethodAnswers::asked(people).map(judged).collect(),
             held_out: self.reference()?,
         })
     }

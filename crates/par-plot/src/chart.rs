@@ -16,6 +16,8 @@ const LONGEST: usize = 26;
 const MARGIN: f64 = 14.0;
 /// The height of a line of the key.
 const KEY_LINE: f64 = 19.0;
+/// The space between two charts of a stack.
+const STACK_GAP: f64 = 18.0;
 /// The height of a line of a note.
 const NOTE_LINE: f64 = 17.0;
 
@@ -145,6 +147,15 @@ impl Chart {
         self
     }
 
+    /// A bar between two values of the horizontal axis, at a name of the vertical one.
+    pub fn horizontal_bar(&mut self, class: &'static str, (from, to): (f64, f64), y: f64) -> &mut Self {
+        let [one, other] = [self.y(y - 0.34), self.y(y + 0.34)];
+        let sides = [self.x(from), one.min(other), self.x(to), one.max(other)];
+        self.rectangle("<rect class=\"bar ", class, sides);
+        self.marks.raw("\" rx=\"1.5\"/>");
+        self
+    }
+
     /// A cell of a heat map, at the position of a name on each axis, with a text.
     pub fn cell(&mut self, class: &'static str, (x, y): (f64, f64), text: &str) -> &mut Self {
         let [left, right] = [self.x(x - 0.5), self.x(x + 0.5)];
@@ -263,22 +274,7 @@ impl Chart {
 
     /// A complete SVG file with its style, on white.
     pub fn file(&self) -> String {
-        let (width, height) = (number(self.width + 16.0), number(self.full_height() + 16.0));
-        let mut svg = Markup::default();
-        svg.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"");
-        svg.raw(" viewBox=\"-8 -8 ").text(&width).raw(" ").text(&height).raw("\" width=\"").text(&width);
-        svg.raw("\" height=\"").text(&height).element(
-            "\" role=\"img\">\n<title>",
-            &self.description,
-            "</title>\n",
-        );
-        svg.element(
-            "<style>\n",
-            page::chart_style(),
-            "</style>\n<rect class=\"paper\" x=\"-8\" y=\"-8\" width=\"",
-        );
-        svg.text(&width).raw("\" height=\"").text(&height).raw("\"/>\n").add(&self.inner()).raw("\n</svg>\n");
-        svg.into_string()
+        document(&self.description, (self.width, self.full_height()), &self.inner())
     }
 
     fn full_height(&self) -> f64 {
@@ -370,6 +366,38 @@ impl Chart {
         }
         svg
     }
+}
+
+/// Charts one above the other, as a complete SVG file with its style, on white.
+pub fn stacked(description: &str, charts: &[Chart]) -> String {
+    let mut body = Markup::default();
+    let (mut width, mut height) = (0.0_f64, 0.0);
+    for (place, chart) in charts.iter().enumerate() {
+        height += if place > 0 { STACK_GAP } else { 0.0 };
+        body.raw("<g transform=\"translate(0 ")
+            .text(number(height))
+            .raw(")\">")
+            .add(&chart.inner())
+            .raw("</g>\n");
+        (width, height) = (width.max(chart.width), height + chart.full_height());
+    }
+    document(description, (width, height), &body)
+}
+
+/// A complete SVG file of a size, with a margin.
+fn document(description: &str, (width, height): (f64, f64), body: &Markup) -> String {
+    let (width, height) = (number(width + 16.0), number(height + 16.0));
+    let mut svg = Markup::default();
+    svg.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    svg.raw(" viewBox=\"-8 -8 ").text(&width).raw(" ").text(&height).raw("\" width=\"").text(&width);
+    svg.raw("\" height=\"").text(&height).element("\" role=\"img\">\n<title>", description, "</title>\n");
+    svg.element(
+        "<style>\n",
+        page::chart_style(),
+        "</style>\n<rect class=\"paper\" x=\"-8\" y=\"-8\" width=\"",
+    );
+    svg.text(&width).raw("\" height=\"").text(&height).raw("\"/>\n").add(body).raw("\n</svg>\n");
+    svg.into_string()
 }
 
 /// The path of a shape around a point.
@@ -480,6 +508,21 @@ mod tests {
         let svg = svg.into_string();
         assert!(svg.contains("<rect class=\"cell worse l3\" x=\"98\" y=\"11\" width=\"87\" height=\"68\"/>"));
         assert!(svg.contains("<text class=\"value middle\" x=\"141.5\" y=\"49\">&lt;1&gt;</text>"), "{svg}");
+    }
+
+    #[test]
+    fn a_horizontal_bar_lies_at_its_name_and_charts_of_a_stack_below_each_other() {
+        let axes = (Axis::around("", [0.0, 4.0], 4), Axis::names("", ["a", "b"]).reversed());
+        let mut chart = Chart::new("bars", (200.0, 100.0), axes.0, axes.1);
+        chart.horizontal_bar("exact", (0.0, 2.0), 1.0);
+        let svg = stacked("two", &[chart.clone(), chart]);
+        let bar =
+            "<rect class=\"bar exact\" x=\"15.6\" y=\"50.6\" width=\"85.2\" height=\"23.8\" rx=\"1.5\"/>";
+        assert_eq!(svg.matches(bar).count(), 2, "{svg}");
+        assert!(
+            svg.contains("<g transform=\"translate(0 118)\">") && svg.contains("height=\"234\""),
+            "{svg}"
+        );
     }
 
     #[test]

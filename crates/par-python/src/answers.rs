@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
@@ -17,6 +18,7 @@ use rayon::prelude::*;
 use crate::frame::AnswerFrame;
 use crate::model::Model;
 use crate::table::{self, CellWriter};
+use crate::threads::Caller;
 use crate::{errors, request, threads};
 
 /// Rows that one thread answers in a row.
@@ -105,9 +107,12 @@ impl Answers {
         self.frame.lines(&self.model, rows, first, before, &people)
     }
 
-    /// The lines of all rows, on all threads; incomplete once `stop` is set.
-    fn lines(&self, rows: &RecordBatch, before: u64, stop: Stop<'_>) -> Result<RecordBatch, ArrowError> {
+    /// The lines of all rows, on all threads; incomplete once the caller is gone.
+    fn lines(&self, rows: &RecordBatch, before: u64, caller: &Caller<'_>) -> Result<RecordBatch, ArrowError> {
+        let is_gone = || caller.is_gone();
+        let stop = Stop::when(&is_gone);
         let answerer = self.answerer();
+        let answered = AtomicUsize::new(0);
         let starts: Vec<usize> = (0..rows.num_rows()).step_by(ROWS_PER_TASK).collect();
         let parts: Vec<RecordBatch> = starts
             .into_par_iter()
@@ -115,7 +120,12 @@ impl Answers {
                 || Solver::new(&self.model).until(stop),
                 |solver, start| {
                     let range = start..rows.num_rows().min(start + ROWS_PER_TASK);
-                    stop.check().is_ok().then(|| self.answer_rows(&answerer, solver, rows, range, before))
+                    let (len, lines) =
+                        (range.len(), || self.answer_rows(&answerer, solver, rows, range, before));
+                    let lines = stop.check().is_ok().then(lines);
+                    let done = answered.fetch_add(len, Ordering::Relaxed) + len;
+                    caller.report("answers", done, Some(rows.num_rows()));
+                    lines
                 },
             )
             .flatten()
@@ -133,21 +143,22 @@ impl Answers {
     }
 
     /// The lines of a batch, in the order of the rows. `before` is the number of earlier rows of the table; without
-    /// `parallel` all work is on this thread.
-    #[pyo3(signature = (batch, before=0, *, parallel=true))]
+    /// `parallel` all work is on this thread. `progress` is called with (stage, done, of) for this batch.
+    #[pyo3(signature = (batch, before=0, *, parallel=true, progress=None))]
     fn answer<'py>(
         &self,
         py: Python<'py>,
         batch: PyRecordBatch,
         before: u64,
         parallel: bool,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let rows = batch.into_inner();
         if rows.schema_ref().fields() != self.rows.fields() {
             return Err(errors::data_text("X: a batch has other columns than the first"));
         }
         let lines = if parallel {
-            threads::work(py, None, |caller| self.lines(&rows, before, Stop::when(&|| caller.is_gone())))?
+            threads::work(py, progress, |caller| self.lines(&rows, before, caller))?
         } else {
             py.detach(|| {
                 let (answerer, mut solver) = (self.answerer(), Solver::new(&self.model));

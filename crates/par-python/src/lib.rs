@@ -10,7 +10,7 @@
 //! | `model`   | a model, its scores and its answers                      |
 //! | `request` | options → a request                                      |
 //! | `answers` | the rows of a table → lines of answers                   |
-//! | `figure`  | the chart of likelihood against changes                  |
+//! | `figure`  | charts                                                   |
 //! | `threads` | interruptible work without the interpreter's lock        |
 //! | `errors`  | errors → Python's exceptions                             |
 
@@ -36,6 +36,8 @@ mod _native {
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use super::answers::Answers;
+    #[pymodule_export]
+    use super::figure::{draw_before_after, draw_changes, draw_groups, draw_pareto};
     #[pymodule_export]
     use super::fit::{draft_inputs, fit, german_credit};
     #[pymodule_export]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
-use par_answer::evaluate::{Evaluation, answer_by_all_methods};
-use par_answer::{Bar, Request, write};
+use par_answer::evaluate::{Evaluation, answer_by_methods};
+use par_answer::{Bar, Method, write};
 use par_circuit::{Code, Dataset, Stop};
 use par_data::{Batch, Columns};
 use par_fit::{ScoredRows, Stage, complete_surrogate, refit, train_surrogate_of};
@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::answers::Answers;
 use crate::table::{self, CellWriter};
-use crate::{errors, figure, fit, frame, threads};
+use crate::{errors, figure, fit, frame, request, threads};
 
 /// Rows that a thread answers between two checks for an interruption.
 const ROWS_PER_THREAD: usize = 16;
@@ -236,7 +236,7 @@ impl Model {
         let rows = batch.into_inner();
         let answers = Answers::new(self, rows.schema(), request, id, false)?;
         let model = &self.0;
-        let explained = threads::work(py, None, |caller| {
+        threads::work(py, None, |caller| {
             let is_gone = || caller.is_gone();
             answers.first(&rows, Stop::when(&is_gone), |mut person| {
                 let mut answer = person.answer.map_err(errors::data_text)?;
@@ -250,24 +250,30 @@ impl Model {
                 let json = serde_json::to_string(&person.json(model));
                 Ok((json.expect("the keys of an answer are text"), person.text(model), figure))
             })
-        })?;
-        explained
+        })?
     }
 
-    /// The measures of the answers to the rows of a table, as JSON. With `judge`, also what the accepted rows say of
-    /// them, of which `favourable` has the labels, if they are known.
-    #[pyo3(signature = (table, *, judge = false, favourable = None))]
+    /// The measures of the answers to the rows of a table, as JSON, by the request's method or by all. With `judge`, also what the
+    /// accepted rows say of them, of which `favourable` has the labels, if they are known. `request` is JSON.
+    #[pyo3(signature = (table, request, *, all_methods=true, judge=false, favourable=None, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn evaluate(
         &self,
         py: Python<'_>,
         table: PyTable,
+        request: &str,
+        all_methods: bool,
         judge: bool,
         favourable: Option<Vec<bool>>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let model = &self.0;
+        let request = request::read(model, request)?;
+        let methods = if all_methods { Method::ALL.to_vec() } else { vec![request.method] };
         let (rows, arrow) = table.into_inner();
         let (columns, cells) = self.read(&arrow)?;
-        let evaluated = threads::work(py, None, |caller| {
+        let total = rows.iter().map(RecordBatch::num_rows).sum();
+        let evaluated = threads::work(py, progress, |caller| {
             let at_once = ROWS_PER_THREAD * rayon::current_num_threads();
             let mut answers = Vec::new();
             let mut accepted: Vec<Vec<String>> = Vec::new();
@@ -279,9 +285,10 @@ impl Model {
                     if caller.is_gone() {
                         return Ok(None);
                     }
-                    answers.extend(answer_by_all_methods(model, some, &Request::default()).map_err(
+                    answers.extend(answer_by_methods(model, some, &methods, &request).map_err(
                         |(position, error)| format!("{}, {error}", batch.place(piece * at_once + position)),
                     )?);
+                    caller.report("answers", answers.len(), Some(total));
                 }
                 let label = |row: usize| {
                     favourable.as_ref().is_none_or(|labels| labels.get(before + row) == Some(&true))

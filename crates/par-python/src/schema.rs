@@ -69,6 +69,7 @@ pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
                 "name": feature.name,
                 "kind": feature.kind.name(),
                 "values": feature.values,
+                "labels": feature.labels,
                 "immutable": feature.is_immutable(),
                 "missing": feature.missing,
             })

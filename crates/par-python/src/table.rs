@@ -45,8 +45,13 @@ pub(crate) fn read(
     for column in columns.features.iter().copied().chain(columns.label) {
         let field = arrow.field(column);
         if !can_be_cells(field.data_type()) {
+            let hint = if field.data_type().is_temporal() {
+                "pass a number instead, such as the years or days since then"
+            } else {
+                "cast it"
+            };
             return Err(errors::data_text(format!(
-                "{ORIGIN}: column `{}` is of type {}, expected text, numbers or booleans\nhint: cast it",
+                "{ORIGIN}: column `{}` is of type {}, expected text, numbers or booleans\nhint: {hint}",
                 field.name(),
                 field.data_type()
             )));

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from pathlib import Path
 
 import pandas
@@ -13,11 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from par_recourse import ParError
+from par_recourse import ParError, Recourse
 from par_recourse.compat import dice as dice_ml
 from par_recourse.compat.dice import CounterfactualExplanations, UserConfigValidationException
-from par_recourse.compat.interfaces import OneHotMinMax
-from par_recourse.errors import SettingError
+from par_recourse.compat.dice.interfaces import OneHotMinMax
+from par_recourse.errors import IgnoredOptionWarning, SettingError
 
 NUMBERS = ["Duration", "Credit amount", "Age"]
 FEATURES = [
@@ -117,9 +118,62 @@ def test_columns_of_a_query_may_come_in_another_order(explainer, denied, found):
     assert explainer.generate_counterfactuals(denied[FEATURES[::-1]], total_CFs=3) == found
 
 
-def test_answers_do_not_depend_on_a_seed_or_on_the_options_of_dices_searches(explainer, denied, found):
-    options = {"random_seed": 7, "sample_size": 10, "proximity_weight": 3.0, "maxiterations": 1}
-    assert explainer.generate_counterfactuals(denied, 3, posthoc_sparsity_algorithm="binary", **options) == found
+def test_options_of_dices_searches_have_no_effect_and_say_so_once(explainer, denied, found):
+    other = dice_ml.Dice(explainer.data_interface, explainer.model, config=QUICK)
+    options = {"random_seed": 7, "sample_size": 10, "posthoc_sparsity_algorithm": "binary", "feature_weights": "inverse_mad"}
+    with pytest.warns(IgnoredOptionWarning) as told:
+        assert other.generate_counterfactuals(denied, 3, **options) == found
+    assert sorted(str(one.message) for one in told) == [
+        "`feature_weights='inverse_mad'` has no effect: a change is measured by its effort; a dict of weights has an effect",
+        "`posthoc_sparsity_algorithm` has no effect: no row has a change that it does not need; "
+        "`fewest_changes=True` asks for the fewest",
+        "`random_seed` has no effect: the same query always has the same answer",
+        "`sample_size` has no effect: rows are searched for, not sampled",
+    ]
+    assert {one.filename for one in told} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert other.generate_counterfactuals(denied, 3, posthoc_sparsity_param=None, **options) == found
+
+
+def changes(found):
+    """The number of changes of every counterfactual."""
+    return [int((row != own).sum()) for own, rows in ways(found) for _, row in rows.iterrows()]
+
+
+def test_fewest_changes_come_first_on_request(explainer, denied, found, model):
+    fewest = explainer.generate_counterfactuals(denied, 3, fewest_changes=True)
+    rows = pandas.concat(rows for _, rows in ways(fewest))
+    assert set(model.predict(rows)) == {"Good"} and rows.dtypes.equals(denied.dtypes)
+    for own, rows in ways(fewest):
+        counts = [(row != own).sum() for _, row in rows.iterrows()]
+        assert counts == sorted(counts) and not rows.duplicated().any()
+    first, usual = (explainer.generate_counterfactuals(denied, 1, fewest_changes=few) for few in (True, False))
+    assert sum(changes(first)) < sum(changes(usual))
+
+
+def test_another_explainer_of_the_same_data_and_model_has_learned_already(explainer, denied, found, monkeypatch):
+    monkeypatch.setattr(Recourse, "fit", lambda *_: pytest.fail("it is fitted again"))
+    other = dice_ml.Dice(explainer.data_interface, explainer.model, method="genetic", config=QUICK)
+    assert other.generate_counterfactuals(denied, total_CFs=3) == found
+
+
+def test_what_data_ignores_it_says(X, y):
+    frame = X.assign(**{"class": y})
+    with pytest.warns(IgnoredOptionWarning) as told:
+        data = dice_ml.Data(
+            dataframe=frame,
+            continuous_features=NUMBERS,
+            outcome_name="class",
+            test_size=0.1,
+            continuous_features_precision={"Age": 1},
+        )
+    assert [str(one.message) for one in told] == [
+        "`continuous_features_precision` has no effect: numbers have the decimals of the table",
+        "`test_size` has no effect: all rows of the frame are used",
+    ]
+    assert {one.filename for one in told} == {__file__}
+    assert (data.test_size, data.continuous_features_precision) == (0.1, {"Age": 1})
 
 
 def test_an_option_that_dice_does_not_have_is_a_type_error(explainer, denied):
@@ -132,7 +186,6 @@ def test_an_option_that_dice_does_not_have_is_a_type_error(explainer, denied):
 @pytest.mark.parametrize("method", ["genetic", "kdtree", "generate", "exact"])
 def test_all_methods_answer(explainer, denied, model, method):
     other = dice_ml.Dice(explainer.data_interface, explainer.model, method=method, config=QUICK)
-    other._fitted = explainer._fitted
     answered = other.generate_counterfactuals(denied.iloc[:2], total_CFs=1)
     rows = pandas.concat(rows for _, rows in ways(answered))
     assert set(model.predict(rows)) == {"Good"}
@@ -240,7 +293,6 @@ def test_the_range_of_the_data_holds_unless_a_question_has_another(X, y, explain
     )
     assert data.permitted_range["Duration"] == [13, 20]
     other = dice_ml.Dice(data, explainer.model, config=QUICK)
-    other._fitted = explainer._fitted
 
     def durations(**asked):
         answered = other.generate_counterfactuals(denied, 3, features_to_vary=["Duration", "Credit amount"], **asked)
@@ -708,11 +760,11 @@ def test_importance_needs_ten_counterfactuals_and_ten_rows(explainer, denied):
         explainer.global_feature_importance(denied)
 
 
-def test_an_explainer_is_kept_with_what_it_learned(explainer, denied, found, tmp_path):
+def test_an_explainer_is_kept_with_what_it_learned(explainer, denied, found, tmp_path, monkeypatch):
     path = str(tmp_path / "explainer.pickle")
     explainer.serialize_explainer(path)
     read = dice_ml.Dice.deserialize_explainer(path)
-    assert read._fitted.keys() == explainer._fitted.keys()
+    monkeypatch.setattr(Recourse, "fit", lambda *_: pytest.fail("it is fitted again"))
     assert read.generate_counterfactuals(denied, total_CFs=3) == found
 
 
@@ -726,7 +778,6 @@ def test_weights_are_efforts(data, model, X):
         return [one.final_cfs_df["Duration"].iloc[0] != one.test_instance_df["Duration"].iloc[0] for one in rows]
 
     assert sum(changed({"Duration": 100.0})) < sum(changed({"Duration": 0.01}))
-    assert changed("inverse_mad") == changed(None)
     for weights, message in [
         ({"Duration": 0}, "feature_weights: expected a weight above 0 for Duration, found 0"),
         ("mad", "feature_weights: expected `inverse_mad` or a dict, found 'mad'"),

@@ -128,20 +128,6 @@ def test_a_cell_that_does_not_fit_is_an_error(fitted, denied):
         fitted.explain({**denied, "Housing": "castle"})
 
 
-def test_a_drawing_is_written_only_under_a_name_that_says_what_it_is(fitted, denied, tmp_path):
-    plot = fitted.explain(denied).plot()
-    plot.save(tmp_path / "frontier.svg")
-    assert (tmp_path / "frontier.svg").read_text(encoding="utf-8") == plot.svg
-    for name, found in [("frontier.png", "ends in `.png`"), ("frontier", "has no ending")]:
-        with pytest.raises(errors.SettingError) as raised:
-            plot.save(tmp_path / name)
-        assert str(raised.value) == (
-            f"{tmp_path / name}: {found}, expected `.svg`, the only format that is written\n"
-            "hint: other programs convert it, such as `cairosvg plot.svg -o plot.png`"
-        )
-    assert [path.name for path in tmp_path.iterdir()] == ["frontier.svg"]
-
-
 def test_answers_are_measured(fitted, german):
     evaluation = fitted.evaluate(german.X.to_pandas(), german.y)
     frame = evaluation.to_frame()

@@ -117,7 +117,8 @@ def test_what_is_wrong_is_told_before_anything_runs(spark, tmp_path):
     with pytest.raises(errors.DataError) as error:
         recourse(df.withColumn("Age", F.current_date()), fitted, id="application")
     assert str(error.value) == (
-        "X: column `Age` is of type Date32, expected text, numbers or booleans\nhint: cast it"
+        "X: column `Age` is of type Date32, expected text, numbers or booleans\n"
+        "hint: pass a number instead, such as the years or days since then"
     )
     with pytest.raises(errors.SettingError, match="nobody"):
         recourse(df, fitted, id="nobody")

@@ -88,7 +88,8 @@ def test_what_is_wrong_with_columns_is_told_before_anything_runs():
     with pytest.raises(errors.DataError) as error:
         planned(engine_rows.fitted(), dated)
     assert str(error.value) == (
-        "X: column `Age` is of type Date32, expected text, numbers or booleans\nhint: cast it"
+        "X: column `Age` is of type Date32, expected text, numbers or booleans\n"
+        "hint: pass a number instead, such as the years or days since then"
     )
 
     twice = pa.Table.from_arrays([*table.columns, table.column("Age")], [*table.column_names, "Age"])

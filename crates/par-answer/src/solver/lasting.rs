@@ -127,13 +127,14 @@ impl<'m> Solver<'m> {
 
     /// How many versions of the classifier accept a row as written; `None` if there are none. One that has no score for it
     /// does not accept it.
-    pub(super) fn accepting(&self, cells: &[String]) -> Option<Accepting> {
+    pub(super) fn accepting(&self, person: Person<'_>, choices: &[Choice]) -> Option<Accepting> {
         let versions = self.model.versions();
         if versions.is_empty() {
             return None;
         }
-        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        let codes = self.model.discretizer().encode_row(&cells).ok()?.into_codes();
+        let written = self.written(person, choices);
+        let cells: Vec<&str> = written.iter().map(String::as_str).collect();
+        let codes = person.candidates.codes(choices);
         let accepts = |version: &&Version| version.excess(&cells, &codes).is_ok_and(|excess| excess >= 0.0);
         Some(Accepting { versions: versions.iter().filter(accepts).count(), of: versions.len() })
     }

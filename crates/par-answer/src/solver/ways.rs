@@ -165,7 +165,7 @@ impl Solver<'_> {
             probability,
             sureness: aim.scale.sureness(probability),
             withstood,
-            accepting: self.accepting(&self.written(person, &solution.row.choices)),
+            accepting: self.accepting(person, &solution.row.choices),
             conditional,
             percentile: person.plausibility.percentile(conditional),
             months: person.candidates.months(&solution.row.choices),

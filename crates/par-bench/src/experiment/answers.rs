@@ -93,8 +93,8 @@ fn frontier(fold: &Fold<'_>, answers: &[Option<MethodAnswers>], sheet: &mut Shee
     let denied: Vec<&MethodAnswers> = answers.iter().flatten().collect();
     let frontiers = || {
         denied.iter().filter_map(|answers| match &answers.answers[Own::Exact as usize] {
-            Answer::Found(found) => Some(&found.frontier),
-            Answer::Accepted { .. } | Answer::NotFound(_) => None,
+            Some(Answer::Found(found)) => Some(&found.frontier),
+            Some(Answer::Accepted { .. } | Answer::NotFound(_)) | None => None,
         })
     };
     let constraints = fold.model.constraints();

@@ -34,9 +34,11 @@ fn requests() -> Vec<(&'static str, Request)> {
         ("lasting/margin 0.05", Request { margin: Some(0.05), ..exact() }),
         ("lasting/margin 0.2", Request { margin: Some(0.2), ..exact() }),
         ("lasting/certified 0.01", Request { certify: Some(0.01), ..exact() }),
+        ("lasting/certified 0.02", Request { certify: Some(0.02), ..exact() }),
         ("lasting/versions", Request { robust: Some(1.0), ..exact() }),
-        ("lasting/versions, margin 0.05", Request { robust: Some(1.0), margin: Some(0.05), ..exact() }),
         ("lasting/versions, margin 0.1", Request { robust: Some(1.0), margin: Some(0.1), ..exact() }),
+        ("lasting/versions, certified 0.01", Request { robust: Some(1.0), certify: Some(0.01), ..exact() }),
+        ("lasting/versions, certified 0.02", Request { robust: Some(1.0), certify: Some(0.02), ..exact() }),
     ]
 }
 

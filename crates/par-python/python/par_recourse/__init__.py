@@ -11,12 +11,13 @@ True
 ['id', 'rank', 'feature', 'from', 'to', 'effort', 'time', 'follows']
 """
 
-from . import datasets, errors
+from . import datasets, errors, plots
 from ._native import __version__
 from .errors import ParError
 from .estimator import Recourse, draft_schema
 from .evaluation import Evaluation
-from .explanation import Change, Explanation, Plot, Point, Way
+from .explanation import Change, Explanation, Point, Way
+from .plots import Plot
 from .schema import Schema
 from .ways import Ways
 
@@ -35,4 +36,5 @@ __all__ = [
     "datasets",
     "draft_schema",
     "errors",
+    "plots",
 ]

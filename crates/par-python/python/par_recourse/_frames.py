@@ -62,6 +62,8 @@ def read(
             return Frame(kind, X.to_arrow(), X)
         table = _table(X, names)
         return Frame("pyarrow", table, table)
+    except OverflowError as error:
+        raise DataError("X: has a whole number of more than 64 bits\nhint: cast its column to float, or to text") from error
     except (pa.ArrowException, TypeError) as error:
         raise DataError(f"X: cannot be read as a table: {error}\nhint: see that every column is of one type") from error
 
@@ -161,7 +163,7 @@ def column(values: Any, name: str) -> pa.ChunkedArray:
         return values.to_arrow()
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, KeyError) as error:
+    except (pa.ArrowException, TypeError, KeyError, OverflowError) as error:
         raise DataError(f"{name}: cannot be read as a column: {error}") from error
 
 

@@ -35,6 +35,11 @@ def labels(X: Any) -> list[str]:
 
 def read(X: Any, wanted: Callable[[str], bool]) -> pa.Table:
     """The wanted columns."""
+    if X.columns.nlevels > 1:
+        raise DataError(
+            f"X: its columns have {X.columns.nlevels} levels, expected one\n"
+            'hint: `X.columns = ["_".join(map(str, name)) for name in X.columns]`'
+        )
     names = labels(X)
     used = [(position, name) for position, name in enumerate(names) if wanted(name)]
     repeated = next((name for at, (_, name) in enumerate(used) if names.index(name) != used[at][0]), None)
@@ -47,6 +52,11 @@ def read(X: Any, wanted: Callable[[str], bool]) -> pa.Table:
 def _column(X: Any, position: int, name: str) -> pa.Array:
     try:
         return pa.array(X.iloc[:, position], from_pandas=True)
+    except OverflowError as error:
+        raise DataError(
+            f"X: column `{name}` has a whole number of more than 64 bits\n"
+            "hint: cast it to float, or to text if it is an id or a category"
+        ) from error
     except (pa.ArrowException, TypeError) as error:
         raise DataError(f"X: column `{name}` cannot be read: {error}\nhint: see that all of its cells are of one type") from error
 
@@ -65,7 +75,7 @@ def _row(X: Any, used: list[tuple[int, str]]) -> pa.Table | None:
     own = {name: values[position] for position, name in used}
     try:
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array([own], struct, from_pandas=True))])
-    except (pa.ArrowException, TypeError):
+    except (pa.ArrowException, TypeError, OverflowError):
         return None
 
 

@@ -15,6 +15,7 @@ from ._cells import cell, names, number, whole
 from ._verification import Attempt
 from .classifier import Supplied
 from .errors import RenamedColumnWarning, SettingError
+from .progress import Listener
 
 Method = Literal["generate", "refine", "exact"]
 Order = Literal["balanced", "likelihood"]
@@ -156,11 +157,12 @@ def answer_table(
     before: int = 0,
     parallel: bool = True,
     changes: bool = False,
+    progress: Listener | None = None,
 ) -> pa.Table:
     """The lines of all rows, in order; `before` is the number of earlier rows of the table. With `changes`, a column has
     the changes of each."""
     asked = answer_with_attempts(
-        model, supplied, request, rows, id=id, before=before, parallel=parallel, changes=changes
+        model, supplied, request, rows, id=id, before=before, parallel=parallel, changes=changes, progress=progress
     )
     return asked[0]
 
@@ -175,6 +177,7 @@ def answer_with_attempts(
     before: int = 0,
     parallel: bool = True,
     changes: bool = False,
+    progress: Listener | None = None,
 ) -> tuple[pa.Table, list[Attempt]]:
     """As `answer_table`, with the last attempt for each person; none if nothing is verified."""
     # One row is answered sooner than threads wake up; but only on threads a long search can be interrupted.
@@ -183,7 +186,7 @@ def answer_with_attempts(
     def answer(some: pa.Table, threshold: float, order: str | None) -> pa.Table:
         own = request if order is None else replace(request, order=order)
         answers = model.answers(some.schema, own.json(threshold, supplied.spare), id=id, changes=changes)
-        return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
+        return pa.Table.from_batches(_batches(answers, some, before, parallel, progress), answers.schema)
 
     threshold, sure, order = request.bar(model)
     return supplied.verified(answer, rows, model, request.count, threshold, sure, order)
@@ -216,7 +219,16 @@ def warn_of_renamed(model: _native.Model, stacklevel: int) -> None:
         warnings.warn(message, RenamedColumnWarning, stacklevel=stacklevel + 1)
 
 
-def _batches(answers: _native.Answers, rows: pa.Table, before: int, parallel: bool) -> Iterator[pa.RecordBatch]:
+def _batches(
+    answers: _native.Answers, rows: pa.Table, before: int, parallel: bool, progress: Listener | None
+) -> Iterator[pa.RecordBatch]:
+    done = 0
     for batch in rows.to_batches(max_chunksize=ROWS_AT_ONCE):
-        yield answers.answer(batch, before, parallel=parallel)
-        before += batch.num_rows
+        report = None if progress is None else _shifted(progress, done, rows.num_rows)
+        yield answers.answer(batch, before + done, parallel=parallel, progress=report)
+        done += batch.num_rows
+
+
+def _shifted(progress: Listener, before: int, of: int) -> Listener:
+    """A listener of one batch, for one of the table."""
+    return lambda stage, done, _: progress(stage, before + done, of)

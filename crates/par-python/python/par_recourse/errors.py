@@ -55,6 +55,10 @@ class RenamedColumnWarning(UserWarning):
     """A column of the answers is renamed, because a feature has its name."""
 
 
+class IgnoredOptionWarning(UserWarning):
+    """An option of another library has no effect here."""
+
+
 def __getattr__(name: str) -> type[ModelError]:
     if name == "BundleError":
         warnings.warn("`BundleError` is called `ModelError`", DeprecationWarning, stacklevel=2)

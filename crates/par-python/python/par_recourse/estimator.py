@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import random
 import warnings
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, Sequence, overload
 
@@ -15,7 +16,7 @@ from ._request import Effort, Limit, Method, Order, Request, answer_table, colum
 from ._cells import cell, is_same, names, number, whole
 from .classifier import OtherVersion, Supplied, other_versions, supply
 from .errors import ClassifierError, DataError, InvertedClassifierError, SettingError, not_fitted
-from .evaluation import Evaluation, evaluate_table
+from .evaluation import METHODS, Evaluation, evaluate_table
 from .explanation import Explanation
 from .progress import Listener, listener
 from .schema import Schema
@@ -91,8 +92,8 @@ class Recourse:
     random_state:
         Same rows, same settings, same seed: the same model. `None` is 0.
     progress:
-        Whether to show the progress of a fit, or a function that is called with (stage, done, of). By default it is
-        shown in a terminal and in a notebook.
+        Whether to show the progress of a fit, and of answers and evaluations that take more than a second, or a function
+        that is called with (stage, done, of). By default it is shown in a terminal and in a notebook.
 
     Examples
     --------
@@ -314,10 +315,12 @@ class Recourse:
         wanted = [self.favourable] if is_one else list(self.favourable)
         return [next((name for name in classes if is_same(own, name)), cell(own)) for own in wanted]
 
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else whole(self.random_state, "random_state", 0)
+
     def _settings(self, favourable: list[str] | None) -> dict[str, Any]:
         """The settings that are not None, by section."""
-        seed = 0 if self.random_state is None else whole(self.random_state, "random_state", 0)
-        settings: dict[str, Any] = {"seed": seed}
+        settings: dict[str, Any] = {"seed": self._seed()}
         if isinstance(self.config, Mapping):
             settings |= {key: dict(value) if isinstance(value, Mapping) else value for key, value in self.config.items()}
         youden = self.threshold is None or isinstance(self.threshold, str)
@@ -371,8 +374,7 @@ class Recourse:
         self._warn_of_renamed(model)
         asked: dict[str, Any] = dict(options)
         frame, named = self._people(X, asked.pop("id", None))
-        request = Request(**asked)
-        lines = answer_table(model, self._supplied, request, frame.table, id=self._sent(frame, named), changes=True)
+        lines = self._answered(Request(**asked), frame, named, changes=True)
         return Ways(frame, lines, self.columns_, self._features, named)
 
     @overload
@@ -485,8 +487,24 @@ class Recourse:
 
     def _lines(self, X: Any, request: Request, id: str | None = None) -> Any:
         frame, named = self._people(X, id)
-        lines = answer_table(self._fitted(), self._supplied, request, frame.table, id=self._sent(frame, named))
+        lines = self._answered(request, frame, named)
         return _frames.write(frame, lines, self.columns_, self._features, named)
+
+    def _answered(self, request: Request, frame: _frames.Frame, named: str | None, changes: bool = False) -> pa.Table:
+        """The lines of all rows, with progress where the answers take long."""
+        report, end = listener(self.progress)
+        try:
+            return answer_table(
+                self._fitted(),
+                self._supplied,
+                request,
+                frame.table,
+                id=self._sent(frame, named),
+                changes=changes,
+                progress=report,
+            )
+        finally:
+            end()
 
     def _people(self, X: Any, id: str | None) -> tuple[_frames.Frame, str | None]:
         """The columns of a table that are used, and the one of row ids."""
@@ -542,21 +560,53 @@ class Recourse:
         answer = explain_row(model, self._supplied, request, frame.table, id=named)
         named = named if named is not None or self._id not in batch.schema.names else self._id
         types = {name: batch.schema.field(name).type for name in self._features}
-        return Explanation(*answer, id=0 if named is None else batch.column(named)[0].as_py(), types=types)
+        return Explanation(*answer, id=0 if named is None else batch.column(named)[0].as_py(), types=types, kind=frame.kind)
 
-    def evaluate(self, X: Table, y: Column | None = None, judge: bool = False) -> Evaluation:
-        """The measures of the answers to the denied people of a table, for every method. With `y`, also the share of rows
-        that are classified correctly.
+    def evaluate(
+        self,
+        X: Table,
+        y: Column | None = None,
+        judge: bool = False,
+        *,
+        method: Method | None = None,
+        sample: int | None = None,
+        deadline: str | None = None,
+    ) -> Evaluation:
+        """The measures of the answers to the denied people of a table. With `y`, also the share of rows that are
+        classified correctly.
 
-        With `judge`, the accepted people of the table judge the answers (`Evaluation.judge_frame`): those whom the model
-        accepts and whose `y` is favourable. They must not be those that it was fitted on, and at least 50.
+        Parameters
+        ----------
+        judge:
+            Whether the accepted people of the table judge the answers (`Evaluation.judge_frame`): those whom the model
+            accepts and whose `y` is favourable. They must not be those that it was fitted on, and at least 50.
+        method:
+            The method to measure; all by default. Only ``"exact"`` knows the best rows, so the others have no `gap`
+            without it.
+        sample:
+            So many rows of the table, drawn by `random_state`; all by default.
+        deadline:
+            The time after which the search for a row ends with what it has, such as ``"50ms"``, as in `recourse`.
         """
         model = self._fitted()
         frame = self._read(X)
+        table, labels = frame.table, None if y is None else _frames.column(y, "y")
+        if labels is not None and len(labels) != table.num_rows:
+            raise DataError(f"y: expected {table.num_rows} values, one for each row of X, found {len(labels)}")
+        if sample is not None and whole(sample, "sample", 1) < table.num_rows:
+            rows = sorted(random.Random(self._seed()).sample(range(table.num_rows), sample))
+            table, labels = table.take(rows), None if labels is None else labels.take(pa.array(rows))
         accuracy, favourable = None, None
-        if y is not None:
-            accuracy, favourable = self._score(frame.table, y), self._favourable_labels(frame.table.num_rows, y)
-        evaluated = evaluate_table(model, self._supplied, frame.table, judge, favourable)
+        if labels is not None:
+            accuracy, favourable = self._score(table, labels), self._favourable_labels(table.num_rows, labels)
+        methods: tuple[Method, ...] = METHODS if method is None else (method,)
+        report, end = listener(self.progress)
+        try:
+            evaluated = evaluate_table(
+                model, self._supplied, table, methods, deadline, judge=judge, favourable=favourable, progress=report
+            )
+        finally:
+            end()
         return Evaluation(evaluated, frame.kind, accuracy, model.verifies or self._supplied.judge is not None)
 
     @property

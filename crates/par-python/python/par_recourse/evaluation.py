@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from . import _frames, _native
-from ._request import Request, answer_table
+from ._request import Method, Request, answer_table
 from .classifier import Supplied
 from .errors import SettingError
+from .progress import Listener
 
 _MEASURES = [
     "validity",
@@ -50,27 +51,47 @@ _COLUMNS = {
 """The measures that the lines of answers tell."""
 
 
+METHODS: tuple[Method, ...] = ("generate", "refine", "exact")
+
+
 def evaluate_table(
-    model: _native.Model, supplied: Supplied, table: pa.Table, judge: bool, favourable: list[bool] | None
+    model: _native.Model,
+    supplied: Supplied,
+    table: pa.Table,
+    methods: tuple[Method, ...],
+    deadline: str | None,
+    *,
+    judge: bool,
+    favourable: list[bool] | None,
+    progress: Listener | None,
 ) -> str:
-    """The measures of the answers to a table, as JSON. If a surrogate is searched, of what its classifier accepts."""
+    """The measures of the answers to a table by one method or by all, as JSON. If a surrogate is searched, of what its
+    classifier accepts."""
+
+    def native(judge: bool) -> str:
+        request = Request(method=methods[0], deadline=deadline).json()
+        is_all = methods == METHODS
+        return model.evaluate(
+            table, request, all_methods=is_all, judge=judge, favourable=favourable, progress=progress
+        )
+
     if not supplied.is_surrogate:
-        return model.evaluate(table, judge=judge, favourable=favourable)
-    lines, seconds = {}, {}
-    for method in ("generate", "refine", "exact"):
+        return native(judge)
+    measures = []
+    for method in methods:
         start = time.perf_counter()
-        lines[method] = answer_table(model, supplied, Request(method=method), table, id=None)
-        seconds[method] = time.perf_counter() - start
-    measures = [_measures(model, method, lines[method], seconds[method]) for method in lines]
-    validities = [method["validity"] for method in measures]
+        request = Request(method=method, deadline=deadline)
+        lines = answer_table(model, supplied, request, table, id=None, progress=progress)
+        measures.append(_measures(model, method, lines, time.perf_counter() - start))
+    validity = measures[-1]["validity"]
     evaluated = {
         "rows": table.num_rows,
-        "denied": validities[2]["of"],
-        "possible": round((validities[2]["mean"] or 0) * validities[2]["of"]),
+        "denied": validity["of"],
+        "possible": round((validity["mean"] or 0) * validity["of"]),
         "methods": measures,
     }
     if judge:
-        evaluated["judge"] = json.loads(model.evaluate(table, judge=True, favourable=favourable))["judge"]
+        evaluated["judge"] = json.loads(native(True))["judge"]
     return json.dumps(evaluated)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Mapping, Union
 
 import pyarrow as pa
 
+from . import _frames
 from ._cells import from_cell
-from .errors import SettingError
+from .plots import Plot
 
 Value = Union[str, int, float, bool, None]
 """The value of a feature, in the type that its column came in; `None` if it is missing."""
@@ -119,12 +119,14 @@ class Explanation:
     `str()` of it is the text that `par explain` prints. Values have the types of the row: a whole number is an `int`.
     """
 
-    def __init__(self, answer: str, text: str, svg: str | None, id: object, types: Mapping[str, pa.DataType]) -> None:
+    def __init__(self, answer: str, text: str, svg: str | None, id: object, types: Mapping[str, pa.DataType], kind: str) -> None:
         self._answer: dict[str, Any] = json.loads(answer)
         self._text = text
         self._svg = svg
         self._id = id
         self._types = types
+        self.kind = kind
+        """The kind of frame that the person came in: `pandas`, `polars` or `pyarrow`."""
 
     @property
     def id(self) -> object:
@@ -220,9 +222,13 @@ class Explanation:
         """The answer as a dict, as in `par explain --json`."""
         return json.loads(json.dumps(self._answer))
 
-    def plot(self) -> Plot | None:
-        """Likelihood against number of changes; `None` without a way."""
-        return None if self._svg is None else Plot(self._svg)
+    def plot(self) -> Plot[Any] | None:
+        """Likelihood against number of changes; `None` without a way. `par_recourse.plots` has others."""
+        if self._svg is None:
+            return None
+        points = [{name: value for name, value in vars(point).items() if name != "sentences"} for point in self.frontier]
+        data = _frames.write_plain(self.kind, pa.Table.from_pylist(points))
+        return Plot(self._svg, data, "The log-likelihood of the best row by the number of changes")
 
     def __str__(self) -> str:
         return self._text
@@ -244,10 +250,10 @@ class Explanation:
             rows = "".join(f"<tr>{_cells(change)}</tr>" for change in way.changes)
             rows += "".join(f"<tr>{_cells(change, 'then ')}</tr>" for change in way.consequences)
             parts.append(
-                '<table style="margin-top: 1em"><caption style="white-space: nowrap; text-align: left">'
+                '<p style="margin: 1em 0 0">'
                 f"way {way.rank}: {changes}{self._virtues(way)}, accepted: {escape(way.score_words)}, "
-                f"{_likelier(way.percentile)}</caption>"
-                "<thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
+                f"{_likelier(way.percentile)}</p>"
+                "<table><thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>"
             )
         if self.price_of_lasting is not None:
@@ -309,39 +315,3 @@ def _cells(change: Change, before: str = "") -> str:
     old, _, new = sentence.partition(" → ")
     harm = " (a change for the worse)" if change.harm else ""
     return "".join(f"<td>{escape(cell)}</td>" for cell in (f"{before}{change.feature}", old, f"{new}{harm}"))
-
-
-class Plot:
-    """A drawing, as SVG."""
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the drawing to a file, whose name ends in `.svg`.
-
-        Raises
-        ------
-        SettingError
-            When it ends in anything else: only SVG is written.
-        """
-        name = os.fspath(path)
-        ending = os.path.splitext(name)[1]
-        if ending.lower() != ".svg":
-            found = f"ends in `{ending}`" if ending else "has no ending"
-            raise SettingError(
-                f"{name}: {found}, expected `.svg`, the only format that is written\n"
-                "hint: other programs convert it, such as `cairosvg plot.svg -o plot.png`"
-            )
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg)
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def _repr_html_(self) -> str:
-        # As an image, so that its style does not leak into the page.
-        from base64 import b64encode
-
-        data = b64encode(self.svg.encode()).decode()
-        return f'<img alt="log-likelihood by number of changes" src="data:image/svg+xml;base64,{data}">'

@@ -1,7 +1,8 @@
-"""The progress of a fit, in a terminal or a notebook."""
+"""The progress of a fit, of answers or of an evaluation, in a terminal or a notebook."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import Any, Callable
@@ -10,6 +11,10 @@ Listener = Callable[[str, int, "int | None"], None]
 """Called with a stage, the finished part of it, and the total if known."""
 
 _STAGES = ["rows", "classifier", "circuits", "pool", "generator"]
+"""The stages of a fit."""
+
+_SHORT = 1.0
+"""Seconds of answers that are over too soon for a bar."""
 
 
 def listener(progress: bool | Listener | None) -> tuple[Listener | None, Callable[[], None]]:
@@ -33,16 +38,19 @@ class _Bar:
     """Shows progress, at most ten times a second."""
 
     def __init__(self) -> None:
-        self.shown = 0.0
+        self.started = time.monotonic()
+        self.shown: float | None = None
         self.stage = ""
 
     def update(self, stage: str, done: int, of: int | None) -> None:
         now = time.monotonic()
-        if stage == self.stage and now - self.shown < 0.1:
+        if stage not in _STAGES and now - self.started < _SHORT:
+            return
+        if self.shown is not None and stage == self.stage and now - self.shown < 0.1:
             return
         self.stage, self.shown = stage, now
-        step = _STAGES.index(stage) + 1 if stage in _STAGES else 0
-        self.show(f"{step}/{len(_STAGES)} {stage}", done, of)
+        step = f"{_STAGES.index(stage) + 1}/{len(_STAGES)} " if stage in _STAGES else ""
+        self.show(f"{step}{stage}", done, of)
 
     def show(self, title: str, done: int, of: int | None) -> None:
         raise NotImplementedError
@@ -55,8 +63,9 @@ class _TerminalBar(_Bar):
         sys.stderr.flush()
 
     def end(self) -> None:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+        if self.shown is not None:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 class _NotebookBar(_Bar):
@@ -65,17 +74,20 @@ class _NotebookBar(_Bar):
         self.handle: Any = None
 
     def show(self, title: str, done: int, of: int | None) -> None:
-        from IPython.display import HTML, display
+        display = _display()
 
         bar = "<progress></progress>" if of is None else f'<progress value="{done}" max="{max(of, 1)}"></progress>'
-        html = HTML(f"<div>{title} {bar} {done:,}</div>")
+        html = display.HTML(f"<div>{title} {bar} {done:,}</div>")
         if self.handle is None:
-            self.handle = display(html, display_id=True)
+            self.handle = display.display(html, display_id=True)
         else:
             self.handle.update(html)
 
     def end(self) -> None:
         if self.handle is not None:
-            from IPython.display import HTML
+            self.handle.update(_display().HTML(""))
 
-            self.handle.update(HTML(""))
+
+def _display() -> Any:
+    """IPython's module, part of which has no types."""
+    return importlib.import_module("IPython.display")

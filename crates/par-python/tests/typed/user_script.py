@@ -8,7 +8,7 @@ import pandas
 import polars
 from typing_extensions import assert_type
 
-from par_recourse import Change, Recourse, Schema, Ways
+from par_recourse import Change, Plot, Recourse, Schema, Ways, plots
 
 frame = polars.DataFrame({"age": [30, 40], "income": [1000.0, 2000.0]})
 
@@ -45,3 +45,10 @@ for way in explanation.ways:
 
 of_array = recourse.ways(numpy.zeros((2, 2)))
 assert_type(of_array.changes().column_names, list[str])
+
+fares = plots.groups(ways, by=["old", "young"])
+assert_type(fares, Plot[polars.DataFrame])
+assert_type(fares.data, polars.DataFrame)
+assert_type(plots.changes(recourse.ways(of_pandas)).data, pandas.DataFrame)
+assert_type(plots.before_and_after(recourse, explanation, of_pandas).data, pandas.DataFrame)
+assert_type(plots.pareto(explanation, "probability").svg, str)

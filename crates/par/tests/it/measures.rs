@@ -19,7 +19,7 @@ fn every_mean_counts_its_people() {
     assert_eq!(evaluation.refined, Mean { mean: Some(1.0), over: denied, of: denied });
     for (metrics, method) in evaluation.methods.iter().zip(Method::ALL) {
         assert_eq!(metrics.method, method);
-        let ways = people.iter().flatten().filter_map(|own| own.answers[method as usize].ways().first());
+        let ways = people.iter().flatten().filter_map(|own| own.way(method as usize));
         let ways: Vec<_> = ways.collect();
         for mean in [metrics.nll, metrics.sparsity, metrics.similarity, metrics.score, metrics.causality] {
             assert_eq!((mean.over, mean.of), (ways.len(), denied));

@@ -1,4 +1,4 @@
-"""PAR as a recourse method of CARLA, for its benchmarks.
+"""PAR as a recourse method of CARLA, for its benchmarks; it follows `carla-recourse` 0.0.5.
 
 ```python
 from par_recourse.compat.carla import RecourseMethod

@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
-from .. import _native
-from .._cells import cell
-from .._files import toml
-from ..errors import DataError, SettingError
-from .counterfactuals import UserConfigValidationException
+from ... import _native
+from ..._cells import cell
+from ..._files import toml
+from ...errors import DataError, SettingError
+from .counterfactual_explanations import UserConfigValidationException
+from .options import IgnoredOptions
 
 
 class Data:
@@ -26,8 +27,8 @@ class Data:
         The column with the classes.
     permitted_range:
         The values that features may change to, in every query: ``{"age": [20, 60], "job": ["clerk", "cook"]}``.
-    continuous_features_precision:
-        Stored, but without effect.
+    continuous_features_precision, test_size:
+        Stored, but without effect, which a warning says.
     data_name:
         Stored, but without effect.
     schema:
@@ -56,9 +57,14 @@ class Data:
         permitted_range: Mapping[str, Sequence[Any]] | None = None,
         continuous_features_precision: Mapping[str, int] | None = None,
         data_name: str = "mydata",
+        test_size: float | None = None,
         schema: Any = None,
     ) -> None:
         import pandas
+
+        IgnoredOptions().tell_of_given(
+            {"continuous_features_precision": continuous_features_precision, "test_size": test_size}
+        )
 
         if outcome_name is None:
             raise SettingError("should provide the name of outcome feature")
@@ -99,6 +105,7 @@ class Data:
         self.categorical_feature_names = [name for name in self.feature_names if name not in continuous_features]
         self.categorical_feature_indexes = [self.feature_names.index(name) for name in self.categorical_feature_names]
         self.continuous_features_precision = continuous_features_precision
+        self.test_size = test_size
         for name in self.continuous_feature_names:
             if not pandas.api.types.is_numeric_dtype(dataframe[name]):
                 raise SettingError(f"Unknown data type of feature {name}: must be int or float")
@@ -176,6 +183,12 @@ class Model:
         encoding, or None.
     kw_args:
         Keywords for `func`.
+
+    Attributes
+    ----------
+    fitted:
+        What was learned for it: a `Recourse` for each table, class and settings of a `Dice`. A model that is trained anew
+        needs a new `Model`.
     """
 
     def __init__(
@@ -210,6 +223,7 @@ class Model:
         self.model_type = model_type
         self.func = func
         self.kw_args = dict(kw_args or {})
+        self.fitted: dict[tuple[Data, int, str], Any] = {}
 
 
 @dataclass(frozen=True)

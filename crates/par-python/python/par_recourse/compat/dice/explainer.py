@@ -1,47 +1,4 @@
-"""DiCE's names, answered by PAR: change the import, keep the script.
-
-```python
-from par_recourse.compat import dice as dice_ml
-
-d = dice_ml.Data(dataframe=train, continuous_features=["age", "hours"], outcome_name="income")
-m = dice_ml.Model(model=pipeline, backend="sklearn")
-exp = dice_ml.Dice(d, m, method="random")
-found = exp.generate_counterfactuals(queries, total_CFs=4, desired_class="opposite", features_to_vary=["hours"])
-found.visualize_as_dataframe(show_only_changes=True)
-```
-
-Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on tables. What differs:
-
-- Every counterfactual is verified with the model itself, which gives it the desired class, with at least the
-  probability of `stopping_threshold`. None changes a feature outside `features_to_vary`, or moves one outside
-  `permitted_range`.
-- They are plausible rows of the desired class that take the least effort, not random ones. Each leaves out a
-  change of every one before it, so there may be fewer than `total_CFs`.
-- The same query always has the same answer. `random_seed` is accepted without effect, and so are the options of
-  DiCE's searches: `sample_size`, `limit_steps_ls`, `proximity_weight`, `sparsity_weight`, `diversity_weight`,
-  `categorical_penalty`, `algorithm`, `initialization`, `yloss_type`, `diversity_loss_type`, `maxiterations`, `thresh`,
-  `posthoc_sparsity_param` and `posthoc_sparsity_algorithm`. All methods accept all of them. Any other keyword is a
-  TypeError, also in `Data`.
-- `feature_weights` may be a dict of weights above 0, for every method: a change of a feature with a weight of 2 takes
-  twice the effort. ``"inverse_mad"`` has no effect.
-- `method` may be ``"random"``, ``"genetic"`` or ``"kdtree"``, which all mean ``"refine"``, or one of PAR's own:
-  ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
-- A query that already has the desired class, with the required probability, has no counterfactuals. DiCE changes it
-  all the same.
-- `stopping_threshold` is symmetric around one half for every class: 0.8 and 0.2 both require 80 %. DiCE accepts only
-  the one that suits the class, and replaces the other by its own number. With more than two classes the desired one
-  has at least one half.
-- The first query for a class fits a model: seconds for thousands of rows. Later ones take
-  milliseconds. Keywords of `Dice` beyond DiCE's are settings of `par_recourse.Recourse`, such as
-  ``config={"generator": {"steps": 500}}``.
-- `Data` also takes a `schema`, as `Recourse` does: immutable features, features that change in one direction only, and
-  rules between features. `continuous_features` may then be left out.
-- `Model` also takes an ONNX file, or a function that gives probabilities for a frame. For a function, and for a model
-  that cannot be converted, the search uses a surrogate, and the results are verified with the model itself.
-- Numbers have the decimals of the table; `continuous_features_precision` has no effect.
-- Nothing is printed without `verbose`.
-- There are no regressors, no private data (`features=` instead of a frame), and no gradients.
-"""
+"""`Dice`: finds counterfactuals by the searches of PAR."""
 
 from __future__ import annotations
 
@@ -51,23 +8,15 @@ import re
 import time
 from typing import Any, Mapping, Sequence
 
-from .._request import Method, Request
-from .._cells import cell
-from .._files import toml
-from ..errors import DataError
-from ..estimator import Recourse
-from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
+from ..._cells import cell
+from ..._files import toml
+from ..._request import Method, Request
+from ...errors import DataError
+from ...estimator import Recourse
+from ..lines import ways
+from .counterfactual_explanations import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
 from .interfaces import Data, Model, OneClass, Scorer, classes_of, not_in_training
-from .lines import ways
-
-__all__ = [
-    "CounterfactualExamples",
-    "CounterfactualExplanations",
-    "Data",
-    "Dice",
-    "Model",
-    "UserConfigValidationException",
-]
+from .options import IgnoredOptions
 
 _CERTAIN = 1 - 1e-9
 """A threshold of 1 can never be reached."""
@@ -77,12 +26,6 @@ _USUAL_EFFORT = 2.0
 
 _METHODS: dict[str, Method] = {name: "refine" for name in ("random", "genetic", "kdtree")}
 _METHODS |= {"generate": "generate", "refine": "refine", "exact": "exact"}
-
-_WITHOUT_EFFECT = {
-    *("random_seed", "sample_size", "limit_steps_ls"),
-    *("initialization", "proximity_weight", "sparsity_weight", "diversity_weight", "categorical_penalty", "algorithm"),
-    *("yloss_type", "diversity_loss_type", "maxiterations", "thresh"),
-}
 
 _FOR_IMPORTANCE = 10
 """The least number of counterfactuals per query, and of queries, for which DiCE computes importances."""
@@ -95,7 +38,7 @@ class MissingColumn(DataError, KeyError):
 
 
 class Dice:
-    """Finds counterfactuals. It is fitted by the first query.
+    """Finds counterfactuals. The first query fits a model, for all with the same data, model and settings.
 
     Parameters
     ----------
@@ -127,7 +70,7 @@ class Dice:
         self.model = model_interface
         self.method = method
         self._settings = settings
-        self._fitted: dict[int, Recourse] = {}
+        self._ignored = IgnoredOptions()
         self._scorer = Scorer.of(data_interface, model_interface)
         self._classes = classes_of(data_interface, model_interface)
         if self._scorer is None and len(self._classes) != 2:
@@ -148,6 +91,7 @@ class Dice:
         posthoc_sparsity_algorithm: str | None = "linear",
         verbose: bool = False,
         feature_weights: str | Mapping[str, float] | None = None,
+        fewest_changes: bool = False,
         **options: Any,
     ) -> CounterfactualExplanations:
         """Counterfactuals of every row of a frame.
@@ -169,11 +113,13 @@ class Dice:
         stopping_threshold:
             The least probability of the desired class.
         posthoc_sparsity_param, posthoc_sparsity_algorithm:
-            Checked, but without effect.
+            Without effect: a way has no change that it does not need.
         verbose:
             Whether to print how many rows have counterfactuals.
         feature_weights:
             How hard features are to change: weights above 0 by name, 1 by default.
+        fewest_changes:
+            Whether rows with fewer changes come first, even if one more change would take less effort.
         options:
             Options of DiCE's methods, without effect.
 
@@ -183,10 +129,11 @@ class Dice:
             When the request is invalid, or when no row has a counterfactual.
         """
         started = time.monotonic()
-        unknown = [name for name in options if name not in _WITHOUT_EFFECT]
-        if unknown:
-            raise TypeError(f"Dice.generate_counterfactuals() got an unexpected keyword argument '{unknown[0]}'")
+        self._ignored.tell("Dice.generate_counterfactuals", options)
         _check(total_CFs, desired_range, stopping_threshold, posthoc_sparsity_param, posthoc_sparsity_algorithm)
+        self._ignored.tell_of_sparsity(posthoc_sparsity_param, posthoc_sparsity_algorithm)
+        if feature_weights == "inverse_mad":
+            self._ignored.tell_of_weights("inverse_mad")
         queries = self._checked_queries(query_instances)
         lock, effort = self._locked(features_to_vary), self._efforts(feature_weights)
         limits = self.data_interface.limits | self.data_interface.checked_limits(permitted_range or {})
@@ -199,7 +146,8 @@ class Dice:
         found: dict[int, Any] = {}
         for target in sorted(set(desired)):
             rows = queries[[own == target for own in desired]]
-            found |= self._found(rows, target, threshold, count=total_CFs, lock=lock, limit=limits, effort=effort)
+            find = self._fewest if fewest_changes else self._found
+            found |= find(rows, target, threshold, count=total_CFs, lock=lock, limit=limits, effort=effort)
         examples = [
             self._example(queries.iloc[[row]], int(predicted[row]), target, found.get(row), posthoc_sparsity_param)
             for row, target in enumerate(desired)
@@ -362,20 +310,21 @@ class Dice:
     # -- answering
 
     def _recourse(self, desired: int) -> Recourse:
-        """The recourse to a class, fitted at first use."""
-        if desired not in self._fitted:
-            data = self.data_interface
+        """The recourse to a class, fitted at first use of this data, model and settings."""
+        data, fitted = self.data_interface, self.model.fitted
+        key = (data, desired, repr(sorted(self._settings.items())))
+        if key not in fitted:
             table = data.data_df[[*data.feature_names, data.outcome_name]]
             settings = dict(self._settings)
             if settings.get("inputs") is not None and desired == 0:
                 settings["inputs"] = _for_first_class(toml(settings["inputs"]))
-            self._fitted[desired] = Recourse(
+            fitted[key] = Recourse(
                 data.schema,
                 classifier=self._classifier(desired),
                 favourable=cell(self._classes[desired]),
                 **settings,
             ).fit(table.dropna(subset=[data.outcome_name]))
-        return self._fitted[desired]
+        return fitted[key]
 
     def _classifier(self, desired: int) -> Any:
         model = self.model.model
@@ -401,6 +350,29 @@ class Dice:
             found = found[(scores.argmax(axis=1) == target) & (scores[:, target] >= threshold)]
         by_row = found.groupby(level=0, sort=True)
         return {int(row): some.reset_index(drop=True) for row, some in by_row}
+
+    def _fewest(self, rows: Any, target: int, threshold: float, count: int, **options: Any) -> dict[int, Any]:
+        """As `_found`, with the least number of changes first; without changes in addition to those of a row before."""
+        import pandas
+
+        names = self.data_interface.feature_names
+        found: dict[int, list[Any]] = {int(row): [] for row in rows.index}
+        for budget in range(1, len(names) - len(options["lock"]) + 1):
+            left = rows[[len(found[int(row)]) < count for row in rows.index]]
+            if len(left) == 0:
+                break
+            for row, some in self._found(left, target, threshold, count=count, budget=budget, **options).items():
+                own = rows.loc[row]
+                for _, way in some.iterrows():
+                    if not any(_includes(way, before, own, names) for before in found[row]):
+                        found[row].append(way)
+        frames = {row: pandas.DataFrame(some[:count]).reset_index(drop=True) for row, some in found.items() if some}
+        # Rows that are taken out of a frame lose the types of its columns.
+        types = {name: rows[name].dtype for name in names}
+        return {
+            row: frame.assign(**{name: _cast(frame[name], dtype) for name, dtype in types.items()})
+            for row, frame in frames.items()
+        }
 
     def _example(self, query: Any, own: int, target: int, found: Any, sparsity: float | None) -> CounterfactualExamples:
         outcome = self.data_interface.outcome_name
@@ -445,6 +417,11 @@ def _check(total: Any, desired_range: Any, threshold: float, sparsity: Any, algo
         raise UserConfigValidationException(
             f"The posthoc_sparsity_algorithm should be linear or binary and not {algorithm}"
         )
+
+
+def _includes(way: Any, before: Any, own: Any, names: list[str]) -> bool:
+    """Whether a way makes all changes of one before it."""
+    return all(way[name] == before[name] for name in names if before[name] != own[name])
 
 
 def _for_first_class(inputs: str) -> str:

@@ -1,4 +1,4 @@
-"""The results of `par_recourse.compat.dice`: counterfactuals by query, as frames, as text and as JSON."""
+"""The results: counterfactuals by query, as frames, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Sequence
 
-from ..errors import ParError
+from ...errors import ParError
 
 VERSION = "2.0"
 """The version of DiCE's JSON."""
