@@ -158,7 +158,7 @@ mod tests {
         let svg = before_after("", "3 people", &[numbers(Some(1.0), 2.0, vec![1.0, 2.0, 2.0])]);
         assert_eq!(svg.matches("<title>before</title>").count(), 1, "{svg}");
         assert_eq!(svg.matches("<title>after</title>").count(), 1, "{svg}");
-        assert_eq!(svg.matches("class=\"bar published faint\"").count(), 2, "{svg}");
+        assert_eq!(svg.matches("class=\"bar published faint\"").count(), 3, "two, and one in the key: {svg}");
         let unknown = before_after("", "", &[numbers(None, 2.0, Vec::new())]);
         assert!(!unknown.contains("<title>before</title>"), "{unknown}");
     }

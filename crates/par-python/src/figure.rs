@@ -70,12 +70,12 @@ pub(crate) fn draw_changes(people: usize, features: Vec<(String, [usize; 3])>) -
     cohort::changes(people, &features.into_iter().map(feature).collect::<Vec<_>>()).file()
 }
 
-/// Name, denied, share with a way and mean effort of a group, the latter two with the ends of their intervals.
-type GroupFacts = (String, usize, [f64; 3], Option<[f64; 3]>);
+/// A mean and the ends of its interval.
+type Interval = [f64; 3];
 
-/// How groups fare.
+/// How groups fare: (name, denied, share with a way, mean effort).
 #[pyfunction]
-pub(crate) fn draw_groups(groups: Vec<GroupFacts>) -> String {
+pub(crate) fn draw_groups(groups: Vec<(String, usize, Interval, Option<Interval>)>) -> String {
     let group = |(name, denied, with_way, effort)| Group { name, denied, with_way, effort };
     cohort::groups(&groups.into_iter().map(group).collect::<Vec<_>>())
 }
