@@ -29,8 +29,8 @@ impl Answer {
     }
 
     /// The answer with the classifier's own probabilities of [`Answer::rows_to_judge`], and at most `count` ways. Ways that
-    /// it denies are left out, and so are what is about the surrogate: proofs, ranges, and points of the frontier that are
-    /// no such way.
+    /// it denies are left out, and so is what is about the surrogate: proofs, certificates, ranges, the plain way beside a
+    /// lasting one, and points of the frontier that are no such way.
     ///
     /// # Panics
     /// Unless there is a score for every row.
@@ -56,6 +56,7 @@ impl Answer {
                     });
                 }
                 (found.probability, found.verified, found.fewest_proved) = (probability, true, false);
+                found.plain = None;
                 found.arrange();
                 found.ways.truncate(count);
                 Self::Found(found)
@@ -96,7 +97,7 @@ impl Way {
     fn judge(&mut self, scores: &[f64], bar: Bar) {
         self.probability = scores[0];
         self.has_margin = self.probability >= bar.sure;
-        self.gap = None;
+        (self.gap, self.certified) = (None, None);
         for (change, &score) in self.changes.iter_mut().zip(&scores[1..]) {
             // With consequences the row with one change alone is not known.
             change.alone = change.alone.filter(|_| self.consequences.is_empty()).map(|_| score);

@@ -126,6 +126,7 @@ impl<'a> HeldOutAnswers<'a> {
         let (mut denied, mut people) = (Vec::new(), Vec::new());
         for (row, (answers, cells)) in answered.into_iter().zip(rows).enumerate() {
             let Some(MethodAnswers { answers, .. }) = answers else { continue };
+            let answers = answers.map(|answer| answer.expect("all methods were asked"));
             let id = test.cell(row, id).to_string();
             let [_, _, exact] = answers.clone();
             let warnings = words::warnings(model, &cells);

@@ -21,19 +21,19 @@ pub(crate) static ODD: LazyLock<ServedModel> = LazyLock::new(|| odd_with_age_cal
 /// The same with another name for a feature.
 pub(crate) fn odd_with_age_called(name: &str) -> ServedModel {
     let renamed = |text: &str| text.replace("Age in years", name);
-    fit(&renamed(include_str!("../testdata/odd.toml")), renamed(include_str!("../testdata/odd.csv")), 0)
+    fit(&renamed(include_str!("../testdata/odd.toml")), &renamed(include_str!("../testdata/odd.csv")), 0)
 }
 
 /// The same with two other versions of its classifier.
 pub(crate) fn odd_with_versions() -> ServedModel {
-    fit(include_str!("../testdata/odd.toml"), include_str!("../testdata/odd.csv").to_string(), 2)
+    fit(include_str!("../testdata/odd.toml"), include_str!("../testdata/odd.csv"), 2)
 }
 
-fn fit(schema: &str, rows: String, versions: usize) -> ServedModel {
+fn fit(schema: &str, rows: &str, versions: usize) -> ServedModel {
     let schema = Schema::parse(schema, "odd.toml");
     let settings = include_str!("../testdata/quick.toml").parse().expect("TOML");
     let config = Config { versions, ..Config::default().laid_over(settings).expect("settings") };
-    let table = || Table::from_reader("odd.csv", Cursor::new(rows.clone()), &TableOptions::default());
+    let table = || Table::from_reader("odd.csv", Cursor::new(rows.to_string()), &TableOptions::default());
     ServedModel::new("odd", ModelBuilder::new(schema.expect("a schema"), config).fit(table).expect("a model"))
 }
 

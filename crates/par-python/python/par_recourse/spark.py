@@ -61,8 +61,7 @@ def recourse(
     model:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `model_`.
         In version 0.1 it was called `bundle`, which still works and warns.
-    count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, robust, certify,
-    slack, deadline:
+    count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, robust, certify, slack, deadline:
         As in `Recourse.recourse`.
     id:
         The column of row ids, by default the schema's. Without one, rows are numbered from 0 in the order of the
