@@ -180,7 +180,7 @@ name = "debt"
 kind = "discrete"
 change = "free"
 special = [-9]
-transitions = { "-9" = ["0", "1", "2"] }
+transitions = { "-9" = "leave" }
 
 [[feature]]
 name = "job"
