@@ -279,6 +279,8 @@ pub struct NotFound {
     pub broken_policies: Vec<usize>,
     /// Why there is no way.
     pub reason: Reason,
+    /// Whether the request asks for ways that last, so that the reason is about those alone.
+    pub must_last: bool,
     /// The smallest number of changes known to be enough, if only the budget is an obstacle.
     pub needs_changes: Option<usize>,
     /// The smallest set of the person's own wishes without which a way is known; empty if none was found.

@@ -113,6 +113,7 @@ impl NotFound {
             probability,
             broken_policies: Vec::new(),
             reason: Reason::SearchEnded,
+            must_last: false,
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: None,

@@ -110,8 +110,8 @@ impl Offers {
 
     /// The offers to show, at most `count`: the first one found, and then each that leaves out a change of every one
     /// before it, or is the first that all versions of the classifier accept, and that nothing found beats and nothing
-    /// shown dominates. Of several, the one with the most `worth`
-    /// comes next; of equals, the one found first.
+    /// shown dominates. Of several, the one with the most `worth` comes next; of equals, the one found first. The last
+    /// place is for one that all versions accept, if none before it is.
     pub(crate) fn shown(&self, count: usize, worth: impl Fn(&Offer) -> f64) -> Vec<&Offer> {
         let mut shown: Vec<&Offer> = self.offers.first().into_iter().collect();
         while shown.len() < count {
@@ -122,7 +122,11 @@ impl Offers {
                     is_other && !before.dominates(offer) && !offer.dominates(before)
                 }) && !self.offers.iter().any(|other| other.beats(offer))
             };
-            let others = self.offers.iter().filter(is_another);
+            let others: Vec<&Offer> = self.offers.iter().filter(is_another).collect();
+            let is_last_place = shown.len() + 1 == count && none_lasts;
+            let lasts = others.iter().any(|offer| offer.is_lasting());
+            let fits = |offer: &&Offer| !(is_last_place && lasts) || offer.is_lasting();
+            let others = others.into_iter().filter(fits);
             let next = others.reduce(|best, next| if worth(next) > worth(best) { next } else { best });
             let Some(next) = next else { break };
             shown.push(next);

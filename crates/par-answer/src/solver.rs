@@ -665,6 +665,7 @@ impl NotFound {
             probability,
             broken_policies,
             reason: Reason::AllUnknown,
+            must_last: false,
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: auditor.then(Vec::new),

@@ -194,7 +194,7 @@ pub fn lasting(way: &Way) -> Option<String> {
         Accepting { of: 1, versions } => {
             format!(
                 "the other version of the classifier {} it",
-                if versions == 1 { "accepts" } else { "denies" }
+                if versions == 1 { "accepts" } else { "does not accept" }
             )
         }
         Accepting { of, .. } if accepting.all() => {
@@ -204,8 +204,11 @@ pub fn lasting(way: &Way) -> Option<String> {
             format!("{versions} of {of} other versions of the classifier accept it")
         }
     });
-    let certified =
-        way.certified.map(|moved| format!("certified while the classifier moves by at most {moved:.4}"));
+    // Rounded down, so that nothing is said that was not proved.
+    let certified = way.certified.map(|moved| {
+        let moved = (1e4 * moved).floor() / 1e4;
+        format!("certified while the classifier moves by at most {moved}")
+    });
     let facts: Vec<String> = accepting.into_iter().chain(certified).collect();
     (!facts.is_empty()).then(|| facts.join(", "))
 }
@@ -214,7 +217,7 @@ pub fn lasting(way: &Way) -> Option<String> {
 pub fn price_of_lasting(found: &Found) -> Option<String> {
     let (way, plain) = (found.ways.first()?, found.plain.as_deref()?);
     if way.cells == plain.cells {
-        return Some("the best way would last without being asked to".to_string());
+        return Some("the way that need not last is the same".to_string());
     }
     let more =
         |by: f64, what: &str| format!("{:.1} {} {what}", by.abs(), if by < 0.0 { "less" } else { "more" });
@@ -230,11 +233,16 @@ pub fn price_of_lasting(found: &Found) -> Option<String> {
     };
     let times = (way.conditional_log_likelihood - plain.conditional_log_likelihood).exp();
     let likely = format!(", {times:.2} times as likely");
-    Some(format!("beside the best way that need not last: {effort}, {further}{months}{likely}"))
+    Some(format!("beside the way that need not last: {effort}, {further}{months}{likely}"))
 }
 
-/// Warns that a way is less far above the threshold than was asked for.
-pub const CLOSE: &str = "close to the threshold: no way was found that is beyond it by the margin";
+/// Warns that a way, or what it must withstand, is less far above the threshold than was asked for.
+pub fn close(way: &Way) -> &'static str {
+    match way.must_last {
+        false => "close to the threshold: no way was found that is beyond it by the margin",
+        true => "it lasts by less than the margin: no way was found that lasts by more",
+    }
+}
 
 /// What an unknown cell would decide.
 pub fn if_known(one: &IfKnown) -> String {
@@ -278,11 +286,17 @@ pub fn fewest(found: &Found) -> Option<String> {
 }
 
 /// Why there is no way.
-pub fn reason(reason: Reason) -> &'static str {
-    match reason {
+pub fn reason(not_found: &NotFound) -> &'static str {
+    match not_found.reason {
         Reason::AllUnknown => "no cell of the row is known",
         Reason::NothingToChange => "nothing is left that may change",
+        Reason::OutOfReach if not_found.must_last => {
+            "no combination of the values tried for this person is accepted and lasts (proved)"
+        }
         Reason::OutOfReach => "no combination of the values tried for this person is accepted (proved)",
+        Reason::OnlyUnusual if not_found.must_last => {
+            "what would be accepted and last is rarer than what nearly all accepted people have (proved)"
+        }
         Reason::OnlyUnusual => {
             "what would be accepted is rarer than what nearly all accepted people have (proved)"
         }
@@ -402,6 +416,7 @@ labels = { a = "cook" }
                     probability: 0.1,
                     broken_policies: Vec::new(),
                     reason,
+                    must_last: false,
                     needs_changes,
                     obstacles,
                     schema_obstacles,
@@ -432,6 +447,7 @@ labels = { a = "cook" }
             probability: 0.1,
             broken_policies: Vec::new(),
             reason: Reason::OutOfReach,
+            must_last: false,
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: None,

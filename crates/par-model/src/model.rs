@@ -1,6 +1,6 @@
 //! The model: everything that fitting produces and answering needs, in one file.
 //!
-//! It holds the schema with its bins, the classifier, both circuits, the accepted pool, the generator, the
+//! It holds the schema with its bins, the classifier and its other versions, both circuits, the accepted pool, the generator, the
 //! configuration and the card, but no training row.
 
 #[cfg(feature = "files")]
@@ -82,6 +82,8 @@ impl Model {
             let has_codes = classifier.network().is_none_or(|network| fits(network.cardinalities()));
             check(has_codes, "a version of the classifier has other features")?;
             check(scale.is_threshold(*threshold), "the threshold of a version is no score")?;
+            let is_same = scale.is_sound() && scale.is_number() == parts.scale.is_number();
+            check(is_same, "the scores of a version are of another label")?;
         }
         let constraints = constraints(&parts.discretizer, &parts.config)
             .map_err(|_| ModelError::Mismatch("an immutable feature is not in the schema"))?;

@@ -36,6 +36,7 @@ impl Solver<'_> {
             probability: person.probability,
             broken_policies: person.broken_policies.to_vec(),
             reason,
+            must_last: !person.demands.are_none(),
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: request.auditor.then(Vec::new),

@@ -180,8 +180,12 @@ impl Solver<'_> {
         let (model, choices) = (self.model, &offer.solution.row.choices);
         let cells = self.written(person, choices);
         let sure = aims.iter().find(|aim| aim.has_margin);
-        let accepted = aims.last().filter(|_| person.demands.certify.is_some());
-        let certified = accepted.and_then(|aim| self.certified_up_to(&cells, aim.threshold));
+        // Of a surrogate nothing is certified for the classifier itself.
+        let certified = person.demands.certify.filter(|_| model.classifier().verifies()).and_then(|asked| {
+            let up_to = self.certified_up_to(&cells, aims.last()?.threshold)?;
+            // Halving ends below what was asked for and verified.
+            Some(up_to.max(asked))
+        });
         let mut changes: Vec<Change> =
             offer.features.iter().map(|&feature| self.change(person, choices, feature)).collect();
         let is_alone = changes.len() == 1;

@@ -35,7 +35,7 @@ impl RowAnswer<'_> {
                 Some(not_found) => Some(not_found.reason.name().to_string()),
                 None => self.reason(schema),
             },
-            reason_words: not_found.map(|not_found| words::reason(not_found.reason)),
+            reason_words: not_found.map(words::reason),
             remedy: not_found.and_then(|not_found| words::remedy(schema, not_found)),
             needs_changes: not_found.and_then(|not_found| not_found.needs_changes),
             obstacles: not_found

@@ -96,7 +96,7 @@ fn write_way(model: &Model, is_verified: bool, rank: usize, way: &Way, text: &mu
     writeln!(text, "  accepted{verified} {score}, {percentile}")?;
     writeln!(text, "  {}", words::cost(way.effort, way.months))?;
     if !way.has_margin {
-        writeln!(text, "  {}", words::CLOSE)?;
+        writeln!(text, "  {}", words::close(way))?;
     }
     if let Some(lasting) = words::lasting(way) {
         writeln!(text, "  {lasting}")?;
@@ -123,7 +123,7 @@ fn write_alternatives(model: &Model, frontier: &[PointJson], text: &mut String) 
 }
 
 fn write_no_way(model: &Model, not_found: &NotFound, text: &mut String) -> fmt::Result {
-    writeln!(text, "\nno way was found: {}", words::reason(not_found.reason))?;
+    writeln!(text, "\nno way was found: {}", words::reason(not_found))?;
     if not_found.reason == Reason::OutOfReach && model.classifier().reads_values() {
         writeln!(text, "for each bin the nearest, the most common and the farthest value were tried")?;
     }

@@ -124,7 +124,7 @@ impl DeployedClassifier {
         match self {
             Self::Trained(network) | Self::Surrogate { network, .. } => {
                 check(delta)?;
-                let addends = Addends::of_codes(&network.over_choices(candidates), &candidates.counts());
+                let addends = Addends::of_choices(network, candidates);
                 Ok(Box::new(CertifiedNetwork::new(parameter_box(network, delta), addends, End::Lowest)?))
             }
             Self::External(external) => external.certified(cells, candidates, delta),

@@ -21,7 +21,7 @@ pub struct Version {
     pub scale: ScoreScale,
 }
 
-/// Rows are asked for so much more, in log-odds, that a sum of rounded numbers cannot accept what the version denies.
+/// Versions are asked for this share more log-odds than they need, since moving them by a constant rounds.
 const ROUNDING: f64 = 1e-9;
 
 impl Version {
@@ -48,10 +48,11 @@ impl Version {
     /// The log-odds from which it accepts a row.
     fn needed(&self) -> f64 {
         let offered_from = self.classifier.offered_from(self.threshold, self.scale);
-        self.scale.log_odds(offered_from) + ROUNDING
+        let log_odds = self.scale.log_odds(offered_from);
+        log_odds + ROUNDING * (1.0 + log_odds.abs())
     }
 
-    /// How far the log-odds of a row of cells, which have these codes, are above those needed; negative if it is denied.
+    /// How far the log-odds of a row of cells, which have these codes, are above those from which it surely accepts.
     ///
     /// # Errors
     /// When a cell cannot be turned into an input, or the row has no score.
@@ -63,7 +64,7 @@ impl Version {
 /// How many of `versions` may deny if a share of them must accept.
 pub fn denials(versions: usize, share: f64) -> usize {
     // A share of 0.9 of ten versions is nine, although 0.9 times ten is rounded.
-    let accepting = (share * versions as f64 - 1e-9).ceil() as usize;
+    let accepting = (share * versions as f64 - 1e-9).ceil().max(1.0) as usize;
     versions - accepting.min(versions)
 }
 

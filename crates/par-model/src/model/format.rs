@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{Model, ModelParts};
 use crate::card::Card;
 use crate::classifier::inputs::Inputs;
-use crate::classifier::{DeployedClassifier, ExternalClassifier, NeuralClassifier, Version};
+use crate::classifier::{
+    ClassifierConfig, DeployedClassifier, ExternalClassifier, NeuralClassifier, Version,
+};
 use crate::config::Config;
 use crate::container::{self, ContainerError};
 use crate::error::ModelError;
@@ -41,6 +43,7 @@ struct Description {
 struct VersionDescription {
     name: String,
     threshold: f64,
+    scale: ScoreScale,
     origin: VersionOrigin,
     /// How many bytes of the last part it takes.
     bytes: u64,
@@ -48,7 +51,7 @@ struct VersionDescription {
 
 /// Where a version of the classifier comes from.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum VersionOrigin {
     /// A network with these hidden layers.
     Trained { hidden: Vec<usize> },
@@ -212,7 +215,8 @@ impl VersionDescription {
             }
         };
         let bytes = version_bytes(version).len() as u64;
-        Self { name: version.name.clone(), threshold: version.threshold, origin, bytes }
+        let Version { name, threshold, scale, .. } = version;
+        Self { name: name.clone(), threshold: *threshold, scale: *scale, origin, bytes }
     }
 }
 
@@ -226,6 +230,31 @@ fn version_bytes(version: &Version) -> Vec<u8> {
     }
 }
 
+/// More versions than anybody would ask.
+const MOST_VERSIONS: usize = 1000;
+/// The longest name of a version, in bytes.
+const LONGEST_NAME: usize = 200;
+
+/// Refuses what no program of ours writes, before anything is read.
+fn check_versions(described: &[VersionDescription]) -> Result<(), ModelError> {
+    let has_name = |version: &VersionDescription| {
+        version.name.len() <= LONGEST_NAME && !version.name.contains(char::is_control)
+    };
+    let has_shape = |version: &VersionDescription| match &version.origin {
+        VersionOrigin::Trained { hidden } => {
+            ClassifierConfig { hidden: hidden.clone(), ..ClassifierConfig::default() }.check().is_ok()
+        }
+        VersionOrigin::External { .. } => true,
+    };
+    if described.len() > MOST_VERSIONS {
+        return Err(ModelError::Mismatch("there are too many versions of the classifier"));
+    }
+    match described.iter().all(|version| has_name(version) && has_shape(version)) {
+        true => Ok(()),
+        false => Err(ModelError::Mismatch("a version of the classifier has no usual name or shape")),
+    }
+}
+
 fn read_versions(
     described: Vec<VersionDescription>,
     mut bytes: &[u8],
@@ -233,7 +262,8 @@ fn read_versions(
     scale: ScoreScale,
 ) -> Result<Vec<Version>, ModelError> {
     let mut versions = Vec::with_capacity(described.len());
-    for VersionDescription { name, threshold, origin, bytes: length } in described {
+    check_versions(&described)?;
+    for VersionDescription { name, threshold, scale: own_scale, origin, bytes: length } in described {
         let split = usize::try_from(length).ok().and_then(|length| bytes.split_at_checked(length));
         let (own, rest) = split.ok_or(ModelError::Mismatch("the versions of the classifier are cut off"))?;
         bytes = rest;
@@ -244,7 +274,12 @@ fn read_versions(
                 });
                 let network =
                     network.ok_or(ModelError::Mismatch("a version of the classifier has another shape"))?;
-                Version { name, classifier: DeployedClassifier::Trained(network), threshold, scale }
+                Version {
+                    name,
+                    classifier: DeployedClassifier::Trained(network),
+                    threshold,
+                    scale: own_scale,
+                }
             }
             VersionOrigin::External { inputs } => {
                 Version::external(name, own.to_vec(), inputs, threshold, discretizer, scale)?

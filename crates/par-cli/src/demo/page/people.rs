@@ -52,7 +52,7 @@ fn way(model: &Model, found: &Found) -> Markup {
     card.raw("</ul>").add(&odds(model, found.probability, Some(way.probability)));
     card.element("<p>", sentence(&words::cost(way.effort, way.months)), "</p>");
     if !way.has_margin {
-        card.element("<p>", sentence(words::CLOSE), "</p>");
+        card.element("<p>", sentence(words::close(way)), "</p>");
     }
     card.element("<p>That row is ", words::percentile(way.percentile), ".</p>");
     if let Some(virtues) = words::best_at(found, way) {
@@ -91,7 +91,7 @@ fn odds(model: &Model, before: f64, after: Option<f64>) -> Markup {
 fn no_way(model: &Model, not_found: &NotFound) -> Markup {
     let mut card = Markup::default();
     card.raw("<span class=\"badge open\">no way found</span></header><ul class=\"changes\"><li>");
-    card.text(words::reason(not_found.reason)).raw("</li>");
+    card.text(words::reason(not_found)).raw("</li>");
     if let Some(remedy) = words::remedy(model.schema(), not_found) {
         card.element("<li><b>what would help</b>", remedy, "</li>");
     }

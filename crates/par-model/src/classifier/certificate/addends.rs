@@ -1,6 +1,7 @@
 //! What every code of every feature adds to the first layer of a network.
 
-use par_circuit::Code;
+use par_circuit::{Code, OPEN};
+use par_data::Candidates;
 
 use super::super::NeuralClassifier;
 
@@ -39,6 +40,26 @@ impl Addends {
                 addends.push(first.weights_of(input).iter().map(|&weight| f64::from(weight)), 1.0, 1.0);
             }
             addends.push(std::iter::repeat_n(0.0, first.biases.len()), 0.0, 0.0);
+        }
+        addends
+    }
+
+    /// Those of a network over one-hot rows, for the choices of a person's candidates.
+    pub(in super::super) fn of_choices(network: &NeuralClassifier, candidates: &Candidates<'_>) -> Self {
+        let first = network.first_layer();
+        let width = first.biases.len();
+        let mut addends = Self::new(candidates.counts(), width);
+        let mut push = |input: Option<usize>| match input {
+            Some(input) => {
+                addends.push(first.weights_of(input).iter().map(|&weight| f64::from(weight)), 1.0, 1.0)
+            }
+            None => addends.push(std::iter::repeat_n(0.0, width), 0.0, 0.0),
+        };
+        for (feature, &offset) in network.offsets.iter().enumerate() {
+            for candidate in candidates.of(feature) {
+                push((candidate.code != OPEN).then(|| offset + usize::from(candidate.code)));
+            }
+            push(None);
         }
         addends
     }
