@@ -74,9 +74,10 @@ pub(crate) struct DiffCommand {
     json: bool,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+/// Reads a share of one.
+pub(crate) fn share(text: &str) -> Result<f64, &'static str> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "expected a number from 0 to 1".to_string())
+    share.ok_or("expected a number from 0 to 1")
 }
 
 /// Rows that are compared before their counts are added up: enough work for all threads.
