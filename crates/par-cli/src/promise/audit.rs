@@ -22,8 +22,8 @@ Reads every ID.record.json of the folder and the ID.sealed.json beside it. The s
 force: genuine, and neither expired nor issued later. What cannot be opened does not count as kept.
 
 Exit status: 0 at least the share is kept and no file is bad; 1 not, or no promise is in force; 2 error. Bad are
-records that cannot be read, are not signed by the given key, or are copies under another name; sealed files of promises in force that are missing or do not
-open their record; and sealed files without a record.";
+records that cannot be read, are not signed by the given key, or are copies under another name; sealed files of
+promises in force that are missing or do not open their record; and sealed files without a record.";
 
 /// How many broken promises and bad files the text names; JSON has all.
 const MOST_SHOWN: usize = 20;
