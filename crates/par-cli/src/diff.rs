@@ -27,8 +27,9 @@ Examples:
   par diff old.par new.par people.csv --where fold=0 --group Sex --group Age --out diff.html
   par diff old.par new.par people.csv --ways ways.csv --least 0.95
 
-Both models answer every person. `kept` counts the old model's first ways that the new model accepts as they are
-written; a way that it cannot read is not kept. A person may have a new way although the old one breaks. Request
+Both models answer every person; with --ways, its table has the old answers, found by id, or by the number of the
+row if the old schema has no id column. `kept` counts the old model's first ways that the new model accepts as they
+are written; a way that it cannot read is not kept. A person may have a new way although the old one breaks. Request
 options hold for both models; without `--threshold` and `--margin` each has its own.
 
 Columns are found by name. Of a feature that only the new model reads, an old way has the person's own cell. The
@@ -74,9 +75,10 @@ pub(crate) struct DiffCommand {
     json: bool,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+/// Reads a share of one.
+pub(crate) fn share(text: &str) -> Result<f64, &'static str> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "expected a number from 0 to 1".to_string())
+    share.ok_or("expected a number from 0 to 1")
 }
 
 /// Rows that are compared before their counts are added up: enough work for all threads.
@@ -89,6 +91,8 @@ struct DiffReport<'a> {
     new: String,
     table: String,
     ways_table: Option<String>,
+    /// Whether people are found in that table by their numbers, as the old model knows no id column.
+    ways_by_number: bool,
     #[serde(skip)]
     models: [&'a Model; 2],
     #[serde(flatten)]
@@ -108,6 +112,7 @@ impl DiffCommand {
         let [old, new] = [(&self.old, &models[0]), (&self.new, &models[1])]
             .map(|(file, model)| self.side(file, model, &rows));
         let (old, new) = (old?, new?);
+        let ways_by_number = self.ways.is_some() && old.columns.id.is_none();
         let sides = [(old.model, &old.columns), (new.model, &new.columns)];
         let grouping = |name: &String| {
             Grouping::new(name, &header, sides).map_err(|error| anyhow!("{}: {error}", rows.origin()))
@@ -151,6 +156,7 @@ impl DiffCommand {
             new: self.new.display().to_string(),
             table: origin,
             ways_table: self.ways.as_ref().map(|ways| ways.display().to_string()),
+            ways_by_number,
             models: comparer.models(),
             diff: comparer.report(&tally),
             least: self.least,
@@ -189,10 +195,17 @@ impl DiffReport<'_> {
             let first = first.as_ref().map_or(String::new(), |first| format!("; the first: {first}"));
             (count > 0).then(|| format!("rows that the {model} model cannot read: {}{first}", grouped(count)))
         };
+        let ways_table = self.ways_table.as_deref().unwrap_or_default();
+        let by_number = self.ways_by_number.then(|| {
+            format!(
+                "without an id column in the old schema, people are found in {ways_table} by their numbers: {} must have \
+                 its rows in the same order",
+                self.table
+            )
+        });
         let absent = (*absent > 0).then(|| {
             format!(
-                "left out, without a line in {}: {} of the people of {}",
-                self.ways_table.as_deref().unwrap_or_default(),
+                "left out, without a line in {ways_table}: {} of the people of {}",
                 grouped(*absent),
                 self.table
             )
@@ -200,6 +213,7 @@ impl DiffReport<'_> {
         let caveats = [
             unread("old", all.unread_by_old, first_unread_by_old),
             unread("new", all.unread_by_new, first_unread_by_new),
+            by_number,
             absent,
         ];
         self.diff.differences.iter().cloned().chain(caveats.into_iter().flatten()).collect()

@@ -24,7 +24,7 @@ pub fn aligned(sides: impl AsRef<[Align]>, rows: &[impl AsRef<[String]>]) -> Str
     for row in rows {
         let mut line = String::new();
         for (column, cell) in row.as_ref().iter().enumerate() {
-            let cell = cell.replace(char::is_control, " ");
+            let cell = printable(cell);
             let padding = " ".repeat(widths[column] - cell.chars().count());
             line.push_str("  ");
             match side(column) {
@@ -38,11 +38,17 @@ pub fn aligned(sides: impl AsRef<[Align]>, rows: &[impl AsRef<[String]>]) -> Str
     text
 }
 
-/// Text as lines of at most `width` characters, each after `indent`; a longer word has a line of its own.
+/// The text on one line, with spaces in place of control characters: what a file says must not steer a terminal.
+pub fn printable(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// Text as lines of at most `width` characters, each after `indent`; a longer word has a line of its own. Control
+/// characters become spaces.
 pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut line = String::new();
-    for word in text.split_whitespace() {
+    for word in printable(text).split_whitespace() {
         let length = indent.chars().count() + line.chars().count() + 1 + word.chars().count();
         if !line.is_empty() && length > width {
             lines.extend([indent, &line, "\n"]);

@@ -25,10 +25,8 @@ pub struct Audit {
     pub date: Date,
     /// Files that are called like records.
     pub records: usize,
-    /// Records that are signed as they stand, by the lender's key if it was given.
+    /// Records that the lender's key signed as they stand.
     pub genuine: usize,
-    /// How many keys signed them.
-    pub keys: usize,
     /// Genuine records that are not valid any more.
     pub expired: usize,
     /// Genuine records that are issued later.
@@ -78,7 +76,7 @@ impl Audit {
     pub fn new(
         folder: &Path,
         candidate: &HashedModel,
-        public_key: Option<PublicKey>,
+        public_key: PublicKey,
         date: Date,
     ) -> Result<Self, Error> {
         candidate.check_verifies()?;
@@ -91,7 +89,6 @@ impl Audit {
             date,
             records: records.len() + bad.keys().filter(|name| name.ends_with(RECORD_END)).count(),
             genuine: 0,
-            keys: 0,
             expired: 0,
             not_yet_issued: 0,
             in_force: 0,
@@ -102,7 +99,6 @@ impl Audit {
             other_files,
         };
         let options = CheckOptions { public_key, date, sealed: None, later: Some(candidate) };
-        let mut keys = BTreeSet::new();
         for name in records {
             // Beside a bad record the sealed file is not to blame.
             let beside = format!("{}{SEALED_END}", name.trim_end_matches(RECORD_END));
@@ -115,7 +111,6 @@ impl Audit {
                 }
             };
             audit.genuine += 1;
-            keys.insert(record.public_key());
             match check.dates {
                 // Its sealed file is not read: a lender may delete what is not needed any more.
                 Some(DateVerdict::Expired) => audit.expired += 1,
@@ -134,7 +129,6 @@ impl Audit {
         // The model has no score for rows that it cannot read.
         let margin = |promise: &BrokenPromise| promise.margin.unwrap_or(f64::NEG_INFINITY);
         audit.broken.sort_by(|a, b| margin(a).total_cmp(&margin(b)));
-        audit.keys = keys.len();
         audit.bad = bad.into_iter().map(|(name, problem)| NamedFile { name, problem }).collect();
         audit.share = (audit.in_force > 0).then(|| audit.kept as f64 / audit.in_force as f64);
         Ok(audit)
@@ -168,9 +162,10 @@ impl Audit {
         Ok(())
     }
 
-    /// Whether no file is bad, and the model keeps at least this share of what is in force.
+    /// Whether no file is bad, and the model keeps at least this share of what is in force. Nothing in force is nothing
+    /// kept: a wrong folder or day does not pass.
     pub fn passes(&self, least: f64) -> bool {
-        self.bad.is_empty() && self.share.is_none_or(|share| share >= least)
+        self.bad.is_empty() && self.share.is_some_and(|share| share >= least)
     }
 }
 
@@ -248,7 +243,7 @@ mod tests {
 
     fn audit(folder: &TempDir, model: &HashedModel, date: &str) -> Audit {
         let date = date.parse().expect("a date");
-        Audit::new(folder.path(), model, Some(key().public_key()), date).expect("an audit")
+        Audit::new(folder.path(), model, key().public_key(), date).expect("an audit")
     }
 
     #[test]
@@ -259,14 +254,14 @@ mod tests {
             (kept.records, kept.genuine, kept.in_force, kept.kept, kept.share),
             (3, 3, 3, 3, Some(1.0))
         );
-        assert!(kept.passes(1.0) && kept.keys == 1);
+        assert!(kept.passes(1.0));
         let broken = audit(&folder, &HARDER, "2026-06-30");
         assert_eq!((broken.in_force, broken.kept, broken.share), (3, 0, Some(0.0)));
         assert!(broken.broken.iter().all(|promise| promise.person == "poor" && promise.margin < Some(0.0)));
         assert!(!broken.passes(0.1) && broken.passes(0.0));
         let expired = audit(&folder, &HARDER, "2027-02-01");
         assert_eq!((expired.expired, expired.in_force, expired.share), (3, 0, None));
-        assert!(expired.passes(1.0));
+        assert!(!expired.passes(0.0));
         for name in Entries::read(folder.path()).expect("a folder").sealed {
             std::fs::remove_file(folder.path().join(name)).expect("removed");
         }
@@ -342,7 +337,9 @@ mod tests {
     fn a_folder_without_records_is_an_error() {
         let folder = folder(0);
         let date = "2026-06-30".parse().expect("a date");
-        let error = |path: &Path| Audit::new(path, &MODEL, None, date).expect_err("no audit").to_string();
+        let error = |path: &Path| {
+            Audit::new(path, &MODEL, key().public_key(), date).expect_err("no audit").to_string()
+        };
         assert_eq!(
             error(folder.path()),
             format!(

@@ -16,8 +16,6 @@ use crate::sealed::Sealed;
 pub enum SignatureVerdict {
     /// The lender's key signed the record as it stands.
     Genuine,
-    /// The key that the record names signed it as it stands; whose key that is was not asked.
-    Signed,
     /// Another key than the lender's signed it.
     OtherKey,
     /// The signature does not fit what the record says.
@@ -78,7 +76,7 @@ impl SealedVerdict {
     }
 }
 
-/// All that can be said of a promise. Of a record that is not signed as it stands, nothing but that.
+/// All that can be said of a promise. Of a record that is not genuine, nothing but that.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
     /// Whether nothing speaks against the promise: genuine, in force, and opened and kept as far as that was asked.
@@ -110,8 +108,8 @@ pub struct Check {
 /// What a record is checked against.
 #[derive(Clone, Copy)]
 pub struct CheckOptions<'a> {
-    /// The lender's key; without it anybody's will do.
-    pub public_key: Option<PublicKey>,
+    /// The lender's key, from where it is trusted: the one that a record names, anybody can make.
+    pub public_key: PublicKey,
     /// The day for which the dates are checked.
     pub date: Date,
     /// The cells and salts behind the record.
@@ -129,11 +127,12 @@ impl Check {
         let CheckOptions { public_key, date, sealed, later } = options;
         later.map_or(Ok(()), HashedModel::check_verifies)?;
         let promise = &record.promise;
-        let signature = match public_key {
-            _ if !record.is_signed() => SignatureVerdict::Changed,
-            None => SignatureVerdict::Signed,
-            Some(key) if key == record.public_key() => SignatureVerdict::Genuine,
-            Some(_) => SignatureVerdict::OtherKey,
+        let signature = if !record.is_signed() {
+            SignatureVerdict::Changed
+        } else if record.public_key() == public_key {
+            SignatureVerdict::Genuine
+        } else {
+            SignatureVerdict::OtherKey
         };
         let mut check = Self {
             good: false,
@@ -168,9 +167,9 @@ impl Check {
         Ok(check)
     }
 
-    /// Whether the record is signed as it stands, by the lender's key if that was given.
+    /// Whether the lender's key signed the record as it stands.
     pub fn is_genuine(&self) -> bool {
-        matches!(self.signature, SignatureVerdict::Genuine | SignatureVerdict::Signed)
+        self.signature == SignatureVerdict::Genuine
     }
 
     /// What the signature says, in words.
@@ -179,9 +178,6 @@ impl Check {
         match self.signature {
             SignatureVerdict::Genuine => {
                 "genuine: signed by the given key, and not changed since".to_string()
-            }
-            SignatureVerdict::Signed => {
-                format!("fits the key {key}; whose key that is, only `--public-key` can tell")
             }
             SignatureVerdict::OtherKey => format!("not genuine: signed by another key, {key}"),
             SignatureVerdict::Changed => {
@@ -233,7 +229,7 @@ mod tests {
 
     fn options() -> CheckOptions<'static> {
         let date = "2026-06-30".parse().expect("a date");
-        CheckOptions { public_key: Some(key().public_key()), date, sealed: None, later: None }
+        CheckOptions { public_key: key().public_key(), date, sealed: None, later: None }
     }
 
     fn check(record: &Record, options: CheckOptions<'_>) -> Check {
@@ -278,13 +274,6 @@ mod tests {
     #[test]
     fn a_record_of_another_key_is_not_genuine() {
         let record = promise().record;
-        let anybody = check(&record, CheckOptions { public_key: None, ..options() });
-        assert!(anybody.good && anybody.signature == SignatureVerdict::Signed);
-        let own = key().public_key().bytes();
-        assert_eq!(
-            fact(&anybody, "signature"),
-            format!("fits the key {own}; whose key that is, only `--public-key` can tell")
-        );
         let other = PrivateKey::generate().expect("randomness");
         let forged = Record::sign(record.promise.clone(), &other);
         let checked = check(&forged, options());

@@ -117,8 +117,8 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// It is no JSON, or has other fields.
-    #[error(transparent)]
+    /// It is no JSON, or has other fields. The message may quote them: what is in a file must not steer a terminal.
+    #[error("{}", .0.to_string().replace(char::is_control, " "))]
     Json(#[from] serde_json::Error),
     /// It is of another version.
     #[error("its version is {found}, this program reads version {expected}")]
@@ -137,7 +137,7 @@ pub enum FormatError {
         expires: Date,
     },
     /// Its threshold is no number.
-    #[error("its threshold is `{0}`, expected a number")]
+    #[error("its threshold is `{}`, expected a number", .0.replace(char::is_control, " "))]
     Threshold(String),
     /// A row has more or fewer cells than columns.
     #[error("the row of the {row} has {found} cells, expected {expected}, one for each column")]

@@ -57,6 +57,9 @@ pub(crate) fn sealed_name(id: Hex<16>) -> String {
     format!("{id}{SEALED_END}")
 }
 
+/// Options that say what a person wants or can do: they stand in no record, which everybody may see.
+const WISHES: [&str; 5] = ["lock", "limit", "effort", "within", "max_effort"];
+
 /// Issues promises of one model on one day.
 pub struct Issuer<'a> {
     key: &'a PrivateKey,
@@ -67,14 +70,14 @@ pub struct Issuer<'a> {
 
 impl<'a> Issuer<'a> {
     /// Issues promises that are valid from the day of issue to the day of expiry, both included; `request` are the
-    /// options that the people's answers were found with, each as `name=value`.
+    /// names and texts of the options that the people's answers were found with; the people's own wishes are left out.
     ///
     /// # Errors
     /// When the classifier itself is not in the model, or the last day is before the first.
-    pub fn new(
+    pub fn new<'r>(
         key: &'a PrivateKey,
         model: &'a HashedModel,
-        request: Vec<String>,
+        request: impl IntoIterator<Item = (&'static str, &'r str)>,
         issued: Date,
         expires: Date,
     ) -> Result<Self, Error> {
@@ -90,7 +93,7 @@ impl<'a> Issuer<'a> {
             model: model.sha256(),
             schema: sha256(model.model().schema().source().as_bytes()),
             threshold: String::new(),
-            request,
+            request: public(request),
             person: Hex([0; 32]),
             way: Hex([0; 32]),
             public_key: key.public_key().bytes(),
@@ -135,6 +138,12 @@ impl<'a> Issuer<'a> {
     }
 }
 
+/// The options that are nobody's wishes, each as `name=value`.
+fn public<'r>(request: impl IntoIterator<Item = (&'static str, &'r str)>) -> Vec<String> {
+    let request = request.into_iter().filter(|(name, _)| !WISHES.contains(name));
+    request.map(|(name, text)| format!("{name}={text}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use par_answer::{Request, Solver};
@@ -169,7 +178,7 @@ mod tests {
     #[test]
     fn nothing_is_promised_that_the_model_itself_denies() {
         let day = "2026-01-31".parse().expect("a date");
-        let issuer = Issuer::new(key(), &MODEL, Vec::new(), day, day).expect("an issuer");
+        let issuer = Issuer::new(key(), &MODEL, [], day, day).expect("an issuer");
         let request = Request { threshold: Some(0.25), ..Request::default() };
         let mut solver = Solver::new(MODEL.model());
         let person = RowAnswer::new(&mut solver, "poor".to_string(), PERSON.to_vec(), &request);
@@ -183,7 +192,7 @@ mod tests {
     #[test]
     fn a_promise_does_not_end_before_it_begins() {
         let [issued, expires] = ["2026-01-31", "2026-01-30"].map(|date| date.parse().expect("a date"));
-        let error = Issuer::new(key(), &MODEL, Vec::new(), issued, expires).err().expect("no promise");
+        let error = Issuer::new(key(), &MODEL, [], issued, expires).err().expect("no promise");
         assert_eq!(
             error.to_string(),
             "a promise cannot expire on 2026-01-30, before it is issued on 2026-01-31"

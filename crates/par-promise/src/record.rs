@@ -44,9 +44,9 @@ pub struct Terms {
     pub model: Hex<32>,
     /// The SHA-256 of its schema.
     pub schema: Hex<32>,
-    /// The score that the way reached, or a surer one; as text, so that every program writes it in the same way.
+    /// The score that a row must reach, or a surer one; as text, so that every program writes it in the same way.
     pub threshold: String,
-    /// The options of the request, each as `name=value`.
+    /// The options of the request that are not the person's own wishes, each as `name=value`.
     pub request: Vec<String>,
     /// The commitment to the person's row.
     pub person: Hex<32>,
@@ -162,7 +162,7 @@ mod tests {
             model: Hex([2; 32]),
             schema: Hex([3; 32]),
             threshold: "0.5".to_string(),
-            request: vec!["method=exact".to_string(), "lock=Größe \"x\"".to_string()],
+            request: vec!["method=exact".to_string(), "order=Größe \"x\"".to_string()],
             person: Hex([4; 32]),
             way: Hex([5; 32]),
             public_key: Hex([0; 32]),
@@ -190,7 +190,7 @@ mod tests {
         let start = "par promise record\n{\"version\":1,\"id\":\"01010101010101010101010101010101\",\
                      \"issued\":\"2026-01-31\",\"expires\":\"2027-01-31\",\"model\":\"0202";
         assert!(text.starts_with(start), "{text}");
-        let middle = "\",\"threshold\":\"0.5\",\"request\":[\"method=exact\",\"lock=Größe \\\"x\\\"\"],\"person\":\"0404";
+        let middle = "\",\"threshold\":\"0.5\",\"request\":[\"method=exact\",\"order=Größe \\\"x\\\"\"],\"person\":\"0404";
         assert!(text.contains(middle), "{text}");
     }
 
@@ -251,6 +251,10 @@ mod tests {
         assert!(error.starts_with(expected), "{error}");
         let error = message(changed(|value| value["promise"]["threshold"] = json!("much")));
         assert_eq!(error, "its threshold is `much`, expected a number");
+        let error = message(changed(|value| value["promise"]["threshold"] = json!("\u{1b}[2J")));
+        assert_eq!(error, "its threshold is ` [2J`, expected a number");
+        let error = message(changed(|value| value["promise"]["\u{1b}[2J\n"] = json!(1)));
+        assert!(error.starts_with("unknown field ` [2J `, expected one of "), "{error:?}");
         for text in [" 0.5", "0.50", "1e400", "NaN", ""] {
             let error = message(changed(|value| value["promise"]["threshold"] = json!(text)));
             assert_eq!(error, format!("its threshold is `{text}`, expected a number"));

@@ -115,7 +115,7 @@ pub(crate) fn key() -> &'static PrivateKey {
 /// A promise to one and the same person, from 2026-01-31 to 2027-01-31.
 pub(crate) fn promise() -> Promise {
     let [issued, expires] = ["2026-01-31", "2027-01-31"].map(|date| date.parse().expect("a date"));
-    let issuer = Issuer::new(key(), &MODEL, vec!["method=refine".to_string()], issued, expires);
+    let issuer = Issuer::new(key(), &MODEL, [("method", "refine"), ("lock", "income")], issued, expires);
     let mut solver = Solver::new(MODEL.model());
     let answer = RowAnswer::new(&mut solver, "poor".to_string(), PERSON.to_vec(), &Request::default());
     let promises = issuer.expect("an issuer").issue(&answer).expect("randomness");

@@ -1,6 +1,6 @@
 //! Text for a terminal: aligned columns and readable numbers.
 
-pub use par_plot::text::{Align, aligned, grouped};
+pub use par_plot::text::{Align, aligned, grouped, printable};
 
 /// Facts with titles, one a line.
 #[derive(Debug, Default)]

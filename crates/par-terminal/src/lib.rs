@@ -14,8 +14,10 @@ use anyhow::{Error, Result};
 pub fn end(worked: Result<ExitCode>) -> ExitCode {
     match worked {
         Err(error) if !is_broken_pipe(&error) => {
+            // Messages quote files, which must not steer the terminal.
+            let text = chain(&error).replace(|found: char| found.is_control() && found != '\n', " ");
             // If standard error is closed too, only the exit code is left.
-            let _ = writeln!(io::stderr(), "error: {}", chain(&error));
+            let _ = writeln!(io::stderr(), "error: {text}");
             ExitCode::from(2)
         }
         Err(_) => ExitCode::SUCCESS,

@@ -27,12 +27,12 @@ fn heading(report: &DiffReport<'_>) -> Markup {
     let mut heading = Markup::default();
     heading.raw("<header>\n<p class=\"over\">What a new model changes</p>\n");
     heading.element("<h1>", format!("{} → {}", report.old, report.new), "</h1>\n<p class=\"lead\">");
-    heading.text(format!(
-        "Both models are asked about the {} people of {}. A way is kept if the new model accepts it as the old one \
-         wrote it.",
-        grouped(all.people),
-        report.table
-    ));
+    let people = format!("the {} people of {}", grouped(all.people), report.table);
+    let asked = match &report.ways_table {
+        Some(ways) => format!("The new model is asked about {people}; the old answers are those of {ways}."),
+        None => format!("Both models are asked about {people}."),
+    };
+    heading.text(format!("{asked} A way is kept if the new model accepts it as the old one wrote it."));
     heading.raw("</p>\n<dl class=\"tiles\">\n");
     let ways = &all.ways;
     tile(&mut heading, &format!("of {} ways are kept", grouped(ways.kept.of)), &share(ways.kept.share));
@@ -107,7 +107,7 @@ fn scores(report: &DiffReport<'_>) -> Markup {
     }
     chart.vertical_line("dashed", threshold);
     chart.key("dashed", Sign::Line, &format!("threshold, {}", model.score_words(threshold)));
-    chart.key("exact", Sign::Bar, "accepted").key("generate", Sign::Bar, "denied");
+    chart.key("exact", Sign::Bar, "reaches the threshold").key("generate", Sign::Bar, "below");
     let ways = &report.diff.all.ways;
     let short = shortfall(model, ways).map_or(String::new(), |short| format!(" Short by {short}."));
     let caption =

@@ -6,10 +6,10 @@ use par_model::{Model, Share};
 use par_plot::text::{decimal, wrapped};
 
 use super::DiffReport;
-use crate::aligned::{Align, Facts, aligned, grouped};
+use crate::aligned::{Align, Facts, aligned, grouped, printable};
 
 pub(super) fn text(report: &DiffReport<'_>) -> String {
-    let mut text = format!("{} → {}, {}\n", report.old, report.new, report.table);
+    let mut text = printable(&format!("{} → {}, {}", report.old, report.new, report.table)) + "\n";
     for caveat in report.caveats() {
         text += &wrapped(&format!("note: {caveat}"), "  ", 110);
     }
@@ -167,9 +167,12 @@ fn broken(report: &DiffReport<'_>) -> String {
     }
     let mut text = "\npeople whose way breaks, the furthest from the threshold first\n".to_string();
     for way in listed {
-        text += &format!("  {}: {}\n", way.id, why(report.models, way));
-        text += &format!("    was told  {}\n", way.changes.join("; "));
-        text += &format!("    now       {}\n", now(way));
+        let lines = [
+            format!("  {}: {}", way.id, why(report.models, way)),
+            format!("    was told  {}", way.changes.join("; ")),
+            format!("    now       {}", now(way)),
+        ];
+        lines.iter().for_each(|line| text += &(printable(line) + "\n"));
     }
     if report.diff.broken_not_listed > 0 {
         text += &format!("  and {} more\n", grouped(report.diff.broken_not_listed));

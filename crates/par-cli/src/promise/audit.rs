@@ -9,7 +9,8 @@ use par_promise::{Audit, Date, PublicKey};
 use serde::Serialize;
 
 use super::{date_or_today, exit_code, naming_model};
-use crate::aligned::{Facts, grouped, percent};
+use crate::aligned::{Facts, grouped};
+use crate::diff::share;
 use crate::{model_file, output};
 
 const EXAMPLES: &str = "\
@@ -20,9 +21,9 @@ Examples:
 Reads every ID.record.json of the folder and the ID.sealed.json beside it. The share is that of the promises in
 force: genuine, and neither expired nor issued later. What cannot be opened does not count as kept.
 
-Exit status: 0 at least the share is kept and no file is bad; 1 not; 2 error. Bad are records that cannot be read,
-are not genuine, or are copies under another name; sealed files of promises in force that are missing or do not
-open their record; and sealed files without a record.";
+Exit status: 0 at least the share is kept and no file is bad; 1 not, or no promise is in force; 2 error. Bad are
+records that cannot be read, are not signed by the given key, or are copies under another name; sealed files of
+promises in force that are missing or do not open their record; and sealed files without a record.";
 
 /// How many broken promises and bad files the text names; JSON has all.
 const MOST_SHOWN: usize = 20;
@@ -35,9 +36,9 @@ pub(crate) struct AuditCommand {
     /// The model that is to be deployed
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// The lender's public key
+    /// The lender's public key: records of other keys are bad files
     #[arg(long, value_name = "FILE")]
-    public_key: Option<PathBuf>,
+    public_key: PathBuf,
     /// Least share of promises in force that the model must keep, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value = "1", value_parser = share)]
     least: f64,
@@ -47,11 +48,6 @@ pub(crate) struct AuditCommand {
     /// Print as JSON
     #[arg(long)]
     json: bool,
-}
-
-fn share(text: &str) -> Result<f64, &'static str> {
-    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or("expected a number from 0 to 1")
 }
 
 /// An audit as JSON.
@@ -65,7 +61,7 @@ struct AuditJson<'a> {
 
 impl AuditCommand {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let public_key = self.public_key.as_deref().map(PublicKey::load).transpose()?;
+        let public_key = PublicKey::load(&self.public_key)?;
         let candidate = model_file::read_hashed(&self.model)?;
         let date = date_or_today(self.date)?;
         let audit = Audit::new(&self.folder, &candidate, public_key, date);
@@ -74,33 +70,21 @@ impl AuditCommand {
         if self.json {
             output::print_json(&AuditJson { passed, least, audit: &audit })?;
         } else {
-            output::print(&text(&audit, least, public_key.is_some()))?;
+            output::print(&text(&audit, least))?;
         }
         Ok(exit_code(passed))
     }
 }
 
-fn text(audit: &Audit, least: f64, has_key: bool) -> String {
+fn text(audit: &Audit, least: f64) -> String {
     let mut facts = Facts::default();
     let count = |count: usize| grouped(count as u64);
     facts.add("records", count(audit.records));
-    let keys = match (has_key, audit.keys) {
-        (true, _) => "signed by the given key".to_string(),
-        (false, 1) => "signed by one key, whose only `--public-key` can tell".to_string(),
-        (false, keys) => format!("signed by {keys} keys, whose only `--public-key` can tell"),
-    };
-    facts.add("genuine", format!("{}, {keys}", count(audit.genuine)));
+    facts.add("genuine", format!("{}, signed by the given key", count(audit.genuine)));
     facts.add("expired", format!("{} on {}", count(audit.expired), audit.date));
     facts.add("not yet issued", count(audit.not_yet_issued));
     facts.add("in force", count(audit.in_force));
-    let verdict = match audit.share {
-        Some(share) => {
-            let verdict = if share >= least { "enough" } else { "too few" };
-            format!(": {}, {verdict} for {}", percent(share), percent(least))
-        }
-        None => String::new(),
-    };
-    facts.add("kept", format!("{} of {}{verdict}", count(audit.kept), count(audit.in_force)));
+    facts.add("kept", kept(audit, least));
     facts.add("broken", count(audit.broken.len()));
     facts.add("bad files", count(audit.bad.len()));
     if !audit.other_files.is_empty() {
@@ -112,6 +96,21 @@ fn text(audit: &Audit, least: f64, has_key: bool) -> String {
     let bad: Vec<[String; 2]> =
         audit.bad.iter().map(|file| [file.name.clone(), file.problem.clone()]).collect();
     facts.text() + &list("broken", &broken) + &list("bad files", &bad)
+}
+
+/// How many promises are kept, and whether that is enough.
+fn kept(audit: &Audit, least: f64) -> String {
+    let Some(share) = audit.share else { return "no promise is in force".to_string() };
+    // Rounded down: what is short of all is not 100.00 %.
+    let hundredths = 10_000 * audit.kept as u128 / audit.in_force as u128;
+    format!(
+        "{} of {}: {}.{:02} %, {} for `--least {least}`",
+        grouped(audit.kept as u64),
+        grouped(audit.in_force as u64),
+        hundredths / 100,
+        hundredths % 100,
+        if share >= least { "enough" } else { "too few" }
+    )
 }
 
 /// The first of some things, under a title.

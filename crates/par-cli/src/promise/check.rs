@@ -16,8 +16,8 @@ Examples:
   par promise check ID.record.json --public-key lender.key.pub
   par promise check ID.record.json --public-key lender.key.pub --sealed ID.sealed.json --model later.par
 
-Without --public-key the signature is checked against the key that the record itself names, which anybody can
-make. Without --sealed nothing can be said of the person, the way and later models. A model keeps a promise if
+The key comes from where the lender publishes it: the one that the record itself names, anybody can make. Without
+--sealed nothing can be said of the person, the way and later models. A model keeps a promise if
 it accepts the promised row as written, by its own threshold and policies.
 
 Exit status: 0 genuine and in force, and opened and kept if --sealed and --model are given; 1 not; 2 error.";
@@ -29,7 +29,7 @@ pub(crate) struct CheckCommand {
     record: PathBuf,
     /// The lender's public key
     #[arg(long, value_name = "FILE")]
-    public_key: Option<PathBuf>,
+    public_key: PathBuf,
     /// The sealed file of the record
     #[arg(long, value_name = "FILE")]
     sealed: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub(crate) struct CheckCommand {
 impl CheckCommand {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let record = Record::load(&self.record)?;
-        let public_key = self.public_key.as_deref().map(PublicKey::load).transpose()?;
+        let public_key = PublicKey::load(&self.public_key)?;
         let sealed = self.sealed.as_deref().map(Sealed::load).transpose()?;
         let later = self.model.as_deref().map(model_file::read_hashed).transpose()?;
         let date = date_or_today(self.date)?;

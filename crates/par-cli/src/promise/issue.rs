@@ -32,8 +32,8 @@ For every way of every denied row, two new files in the folder:
   ID.sealed.json  for the lender alone: the cells and salts that open the commitments
 
 Ids and salts are random, so that no two runs write the same bytes, also with --date: commitments without fresh
-salts could be guessed. --json lists which record is whose. Options in columns of the table, such as `locks`,
-count, but stand in no record.";
+salts could be guessed. --json lists which record is whose. What people want stands in no record: --lock, --limit,
+--effort, --max-effort, --within, and options in columns of the table, such as `locks`, count, but are left out.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -76,8 +76,7 @@ impl Issue {
         let model = model_file::read_hashed(&self.model)?;
         let request = self.request.request(model.model())?;
         let issued = date_or_today(self.date)?;
-        let options = self.request.options().map(|(name, text)| format!("{name}={text}")).collect();
-        let issuer = Issuer::new(&key, &model, options, issued, issued.after(self.valid)?);
+        let issuer = Issuer::new(&key, &model, self.request.options(), issued, issued.after(self.valid)?);
         let issuer = naming_model(&self.model, issuer)?;
         let mut rows = SelectedRows::open(&self.table, true, &self.conditions)?;
         let columns = model_file::columns(model.model(), &rows)?;

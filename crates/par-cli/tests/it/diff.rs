@@ -122,6 +122,27 @@ fn ways_that_people_were_told_count_in_place_of_new_ones() {
 }
 
 #[test]
+fn it_is_said_that_ways_are_found_by_number_where_there_is_no_id() {
+    let sandbox = Sandbox::with_applicants();
+    sandbox.write("applicants.toml", SCHEMA.replace("id = \"id\"\n", ""));
+    sandbox.run(&FIT);
+    sandbox.run(&["recourse", "a.par", "applicants.csv", "--out", "ways.csv"]);
+    let diff = ["diff", "a.par", "a.par", "applicants.csv", "--ways", "ways.csv"];
+    assert_eq!(sandbox.json(&diff)["ways_by_number"], true);
+    assert_eq!(sandbox.json(&diff[..4])["ways_by_number"], false);
+    let text = sandbox.run(&[&diff[..], &["--out", "diff.html"]].concat());
+    assert!(
+        text.contains("\n  note: without an id column in the old schema, people are found in ways.csv by "),
+        "{text}"
+    );
+    let page = sandbox.read("diff.html");
+    assert!(page.contains(
+        "The new model is asked about the 240 people of applicants.csv; the old answers are those of"
+    ));
+    assert!(!page.contains("Both models are asked"));
+}
+
+#[test]
 fn ways_that_cannot_be_used_are_refused_with_their_place() {
     let sandbox = Sandbox::with_model();
     sandbox.run(&["recourse", "a.par", "applicants.csv", "--where", "id=p0", "--out", "ways.csv"]);
@@ -250,14 +271,14 @@ fn the_page_and_the_text_are_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn names_of_people_and_files_are_escaped_on_the_page() {
-    const HOSTILE: &str = "<script>alert(1)</script>";
+fn names_of_people_and_files_are_escaped_on_the_page_and_in_the_terminal() {
+    const HOSTILE: &str = "<script>alert(1)</script>\u{1b}[2J";
     let sandbox = with_models();
     let table = format!(
         "id,age,city,education,income,debt,note\n{HOSTILE},30,Ulm,low,1000,7,{HOSTILE}\nb,31,Jena,low,1200,6,<b>\n"
     );
     sandbox.write("people <b>.csv", table);
-    sandbox.run(&[
+    let text = sandbox.run(&[
         "diff",
         "a.par",
         "strict.par",
@@ -269,9 +290,10 @@ fn names_of_people_and_files_are_escaped_on_the_page() {
         "--out",
         "d.html",
     ]);
+    assert!(text.contains("\n  <script>alert(1)</script> [2J: ") && !text.contains('\u{1b}'), "{text:?}");
     let page = sandbox.read("d.html");
     assert!(
-        page.contains("<h3>&lt;script&gt;alert(1)&lt;/script&gt;</h3>"),
+        page.contains("<h3>&lt;script&gt;alert(1)&lt;/script&gt; [2J</h3>"),
         "a person whose way breaks is listed"
     );
     assert!(page.contains("people &lt;b&gt;.csv") && !page.contains("<script") && !page.contains("<b>.csv"));

@@ -71,24 +71,28 @@ fn a_promise_is_kept_by_its_own_model_and_nobody_else_reads_the_secrets() {
 }
 
 #[test]
-fn without_key_and_sealed_file_less_is_said() {
+fn without_the_sealed_file_less_is_said_and_without_the_key_nothing() {
     let sandbox = promised();
-    let text = sandbox.run(&["promise", "check", "record", "--date", "2026-06-30"]);
-    assert!(text.contains("; whose key that is, only `--public-key` can tell\n"), "{text}");
+    let check = ["promise", "check", "record", "--public-key", "k.pub", "--date", "2026-06-30"];
+    let text = sandbox.run(&check);
     assert!(
         text.ends_with("none was given: without it nothing can be said of person, way and models\n"),
         "{text}"
     );
-    let check = sandbox.json(&["promise", "check", "record", "--date", "2026-06-30"]);
+    let found = sandbox.json(&check);
     assert_eq!(
-        (&check["good"], &check["signature"], &check["sealed"]),
-        (&true.into(), &"signed".into(), &Value::Null)
+        (&found["good"], &found["signature"], &found["sealed"]),
+        (&true.into(), &"genuine".into(), &Value::Null)
     );
-    let error = sandbox.refused(&["promise", "check", "record", "--model", "a.par"]);
-    assert!(
-        error.starts_with("error: the following required arguments were not provided:\n  --sealed"),
-        "{error}"
-    );
+    let required = "error: the following required arguments were not provided:\n  ";
+    let error = sandbox.refused(&[&check[..], &["--model", "a.par"]].concat());
+    assert!(error.starts_with(&format!("{required}--sealed")), "{error}");
+    for without_key in
+        [&["promise", "check", "record"][..], &["promise", "audit", "promises", "--model", "a.par"]]
+    {
+        let error = sandbox.refused(without_key);
+        assert!(error.starts_with(&format!("{required}--public-key")), "{error}");
+    }
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn files_that_are_no_records_are_errors() {
     let sandbox = promised();
     let check = |bytes: &[u8]| {
         sandbox.write("bad", bytes);
-        sandbox.refused(&["promise", "check", "bad"])
+        sandbox.refused(&["promise", "check", "bad", "--public-key", "k.pub"])
     };
     let record = sandbox.read("record");
     assert_eq!(
@@ -175,14 +179,15 @@ fn files_that_are_no_records_are_errors() {
     );
     assert_eq!(check(&vec![b' '; 300_000]), "error: bad: has more than 262144 bytes, expected a record\n");
     assert_eq!(
-        sandbox.refused(&["promise", "check", "none"]),
+        sandbox.refused(&["promise", "check", "none", "--public-key", "k.pub"]),
         "error: none: cannot be opened: No such file or directory (os error 2)\n"
     );
     assert_eq!(
-        sandbox.refused(&["promise", "check", "promises"]),
+        sandbox.refused(&["promise", "check", "promises", "--public-key", "k.pub"]),
         "error: promises: is a folder, expected a record\n"
     );
-    let error = sandbox.refused(&["promise", "check", "record", "--sealed", "record"]);
+    let check = ["promise", "check", "record", "--public-key", "k.pub", "--sealed"];
+    let error = sandbox.refused(&[&check[..], &["record"]].concat());
     assert!(error.starts_with("error: record: is no sealed file: missing field `version`"), "{error}");
     assert_eq!(
         sandbox.refused(&["promise", "check", "record", "--public-key", "k"]),
@@ -190,7 +195,7 @@ fn files_that_are_no_records_are_errors() {
          hint: `par promise keygen` makes a key, and its public key beside it\n"
     );
     assert_eq!(
-        sandbox.refused(&["promise", "check", "record", "--sealed", "sealed", "--model", "sealed"]),
+        sandbox.refused(&[&check[..], &["sealed", "--model", "sealed"]].concat()),
         "error: sealed: not a model file\nhint: `par fit` makes one from a table and its schema\n"
     );
 }
@@ -270,7 +275,7 @@ fn an_audit_counts_what_a_candidate_keeps() {
     let text = sandbox.run(&[&audit[..], &["a.par"]].concat());
     assert!(
         text.contains(&format!(
-            "\n  kept            {promises} of {promises}: 100.00 %, enough for 100.00 %\n"
+            "\n  kept            {promises} of {promises}: 100.00 %, enough for `--least 1`\n"
         )),
         "{text}"
     );
@@ -283,7 +288,7 @@ fn an_audit_counts_what_a_candidate_keeps() {
     sandbox.run(&fit);
     let candidate = [&audit[..], &["b.par"]].concat();
     let text = sandbox.ends_with(1, &candidate);
-    assert!(text.contains(" too few for 100.00 %\n") && text.contains("\n\nbroken\n"), "{text}");
+    assert!(text.contains(" too few for `--least 1`\n") && text.contains("\n\nbroken\n"), "{text}");
     let found: Value =
         serde_json::from_str(&sandbox.ends_with(1, &[&candidate[..], &["--json"]].concat())).expect("JSON");
     let (kept, broken) = (found["kept"].as_u64(), found["broken"].as_array().expect("broken promises"));
@@ -295,8 +300,12 @@ fn an_audit_counts_what_a_candidate_keeps() {
     assert!(broken[0]["sentence"].as_str().is_some_and(|text| text.starts_with("not kept: probability ")));
     let share = found["share"].as_f64().expect("a share");
     sandbox.run(&[&candidate[..], &["--least", &share.to_string()]].concat());
-    let expired = [&audit[..5], &["--model", "b.par", "--date", "2028-01-01"]].concat();
-    assert!(sandbox.run(&expired).contains("\n  kept            0 of 0\n"));
+    let expired = [&audit[..5], &["--model", "a.par", "--date", "2028-01-01", "--least", "0"]].concat();
+    assert!(sandbox.ends_with(1, &expired).contains("\n  kept            no promise is in force\n"));
+    sandbox.run(&["promise", "keygen", "--out", "other"]);
+    let other = ["promise", "audit", "promises", "--public-key", "other.pub", "--model", "a.par"];
+    let text = sandbox.ends_with(1, &other);
+    assert!(text.contains("\n  genuine         0, signed by the given key\n"), "{text}");
 
     sandbox.write("promises/cut.record.json", "{");
     sandbox.write("promises/notes.txt", "");
@@ -310,11 +319,11 @@ fn an_audit_counts_what_a_candidate_keeps() {
     );
     fs::create_dir(sandbox.path("empty")).expect("a folder");
     assert_eq!(
-        sandbox.refused(&["promise", "audit", "empty", "--model", "a.par"]),
+        sandbox.refused(&["promise", "audit", "empty", "--public-key", "k.pub", "--model", "a.par"]),
         "error: empty: holds no records, expected files called `ID.record.json`\n\
          hint: `par promise issue` writes them\n"
     );
-    let error = sandbox.refused(&["promise", "audit", "promises", "--model", "a.par", "--least", "99"]);
+    let error = sandbox.refused(&[&audit[..], &["a.par", "--least", "99"]].concat());
     assert!(
         error.starts_with("error: invalid value '99' for '--least <SHARE>': expected a number from 0 to 1\n"),
         "{error}"
@@ -322,7 +331,7 @@ fn an_audit_counts_what_a_candidate_keeps() {
 }
 
 #[test]
-fn every_way_is_a_promise_and_the_request_is_copied() {
+fn every_way_is_a_promise_and_the_request_is_copied_without_wishes() {
     let sandbox = Sandbox::with_model();
     sandbox.run(&["promise", "keygen", "--out", "k"]);
     let issue = [
@@ -337,13 +346,15 @@ fn every_way_is_a_promise_and_the_request_is_copied() {
         "--valid",
         "1 year",
     ];
-    let options = ["--id", "p75", "--count", "3", "--lock", "age", "--no-harm"];
+    let wishes = ["--lock", "age", "--limit", "debt=0..9", "--effort", "debt=easy"];
+    let wishes = [&wishes[..], &["--within", "9 years", "--max-effort", "1000"]].concat();
+    let options = [&["--id", "p75", "--count", "3", "--no-harm"], &wishes[..]].concat();
     let issued = sandbox.json(&[&issue[..], &options].concat());
     let promises = issued["promises"].as_array().expect("promises");
     assert!(promises.len() > 1, "{issued}");
     let record = sandbox.read(&format!("promises/{}", promises[0]["record"].as_str().expect("a name")));
     let record: Value = serde_json::from_str(&record).expect("JSON");
-    let request = serde_json::json!(["method=refine", "count=3", "lock=age", "no_harm=true"]);
+    let request = serde_json::json!(["method=refine", "count=3", "no_harm=true"]);
     assert_eq!(record["promise"]["request"], request);
     let low = ["--id", "p75", "--threshold", "0.25", "--date", DAY];
     assert_eq!(
