@@ -3,6 +3,7 @@
 import pickle
 import warnings
 
+import numpy as np
 import pytest
 from conftest import QUICK
 
@@ -71,6 +72,17 @@ def test_text_is_escaped():
     odd = 'a "b" \\ c\n\u00e4 = #'
     schema = Schema({}).feature(odd, kind="nominal", values=["\t", "'", '"""'], labels={"\t": "tab"}, change="free")
     assert Schema.from_toml(schema.to_toml()).to_dict() == schema.to_dict()
+
+
+def test_keys_are_spelled_like_the_values_that_they_name():
+    for value, name in ((True, "true"), (2.0, "2"), (np.float64(3), "3"), (4, "4")):
+        schema = Schema({}).feature("a", kind="nominal", values=[value, "x"], labels={value: "label"}, change="free")
+        assert f'labels = {{ {name} = "label" }}' in schema.check().to_toml()
+
+
+def test_a_set_has_no_order_to_write():
+    with pytest.raises(errors.SettingError, match="cannot be written as TOML, expected text"):
+        Schema({}).feature("a", kind="nominal", values={"x", "y"}, change="free").to_toml()
 
 
 def test_a_schema_does_not_change(everything):

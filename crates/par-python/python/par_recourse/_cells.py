@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from decimal import Decimal
 from typing import Any, Iterable
 
 import pyarrow as pa
@@ -33,9 +35,11 @@ def from_cell(text: str, data_type: pa.DataType) -> str | int | float | bool | N
         number = float(text)
     except ValueError:
         return text
+    if not is_whole or not math.isfinite(number):
+        return number
     # Beyond 53 bits only the text is exact.
-    exact = text.strip().lstrip("+-").isdigit()
-    return (int(text) if exact else int(number)) if is_whole and number.is_integer() else number
+    exact = Decimal(text.strip())
+    return int(exact) if exact == exact.to_integral_value() else number
 
 
 def is_same(value: Any, name: str) -> bool:

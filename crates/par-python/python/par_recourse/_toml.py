@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any, Iterable, Mapping
 
+from ._cells import cell
 from .errors import SettingError
 
 
@@ -45,7 +46,8 @@ def value(plain: Any) -> str:
     if isinstance(plain, Mapping):
         inner = ", ".join(f"{_key(key)} = {value(own)}" for key, own in plain.items() if own is not None)
         return f"{{ {inner} }}" if inner else "{}"
-    if isinstance(plain, Iterable) and not isinstance(plain, (bytes, bytearray)):
+    # Sets have no order, and the same settings give the same bytes.
+    if isinstance(plain, Iterable) and not isinstance(plain, (bytes, bytearray, set, frozenset)):
         return f"[{', '.join(map(value, plain))}]"
     raise SettingError(f"{plain!r} cannot be written as TOML, expected text, numbers, truth values, lists and dicts of them")
 
@@ -65,7 +67,7 @@ def _members(table: Mapping[str, Any], comments: Mapping[str, str] | None = None
 
 
 def _key(key: Any) -> str:
-    name = str(key)
+    name = cell(key)
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
 
 

@@ -9,6 +9,7 @@ import time
 from typing import Any, Mapping, Sequence
 
 from ..._cells import cell
+from ..._dtypes import pandas_column, with_categories
 from ..._files import toml
 from ..._request import Method, Request
 from ...errors import DataError
@@ -435,19 +436,7 @@ def _for_first_class(inputs: str) -> str:
 
 def _cast(cells: Any, dtype: Any) -> Any:
     """Cells in the type of a query's column, unless that would change them."""
-    import pandas
-
-    if isinstance(dtype, pandas.CategoricalDtype):
-        spelled = {cell(value): value for value in dtype.categories}
-        values = [spelled.get(cell(value), value) for value in cells]
-        known = [*dtype.categories, *sorted({value for value in values if value not in set(dtype.categories)}, key=str)]
-        return pandas.Series(pandas.Categorical(values, known, dtype.ordered), index=cells.index, name=cells.name)
-    try:
-        cast = cells.astype(dtype)
-    except (TypeError, ValueError):
-        return cells
-    is_kept = [cell(before) == cell(after) for before, after in zip(cells, cast)]
-    return cast if all(is_kept) or dtype.kind == "f" else cells
+    return pandas_column(cells, with_categories(dtype, cells))
 
 
 def _shares(names: list[str], changed: list[set[str]]) -> dict[str, float]:
