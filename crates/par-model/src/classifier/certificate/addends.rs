@@ -51,7 +51,7 @@ impl Addends {
         let mut addends = Self::new(candidates.counts(), width);
         let mut push = |input: Option<usize>| match input {
             Some(input) => {
-                addends.push(first.weights_of(input).iter().map(|&weight| f64::from(weight)), 1.0, 1.0)
+                addends.push(first.weights_of(input).iter().map(|&weight| f64::from(weight)), 1.0, 1.0);
             }
             None => addends.push(std::iter::repeat_n(0.0, width), 0.0, 0.0),
         };
