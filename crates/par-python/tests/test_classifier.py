@@ -321,6 +321,21 @@ def test_a_function_has_a_surrogate_without_a_warning(logistic):
     assert list(lines["id"].unique()) == list(X.index)
 
 
+def test_a_surrogate_certifies_nothing_and_other_versions_speak_for_themselves(trees):
+    pytest.importorskip("skl2onnx")
+    other = pipeline(LogisticRegression(max_iter=1000, C=0.02)).fit(X, Y)
+    recourse = fitted(trees, also=[other])
+    lines = recourse.recourse(X, count=3, certify=0.001)
+    found = lines[lines["status"] == "found"]
+    assert len(found) > 0 and found["certified"].isna().all()
+    accepts = good(other, found[list(X.columns)]) >= recourse.threshold_
+    assert 0 < accepts.sum() < len(accepts) and (accepts == (found["accepting"] == 1)).all()
+    # The surrogate has no such ways for some people, and is asked again at a lower threshold, by which versions accept, too.
+    lines = recourse.recourse(X, count=3, certify=0.001, threshold=0.8)
+    found = lines[lines["status"] == "found"]
+    assert 0 < found["accepting"].isna().sum() < len(found)
+
+
 def test_the_classes_of_a_method_say_which_column_counts(surrogate, logistic):
     assert (surrogate.predict_proba(X)[:, 1] == good(logistic, X)).all()
     reversed_ = fitted(logistic.predict_proba, favourable="Bad")

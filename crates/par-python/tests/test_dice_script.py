@@ -20,7 +20,7 @@ PEOPLE = [
 
 
 @pytest.fixture
-def archive(tmp_path, monkeypatch):
+def archive(tmp_path):
     """The archive with the table, a few hundred people of it."""
     lines = []
     for number in range(400):
@@ -30,7 +30,6 @@ def archive(tmp_path, monkeypatch):
     path = tmp_path / "adult.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("adult.data", "\n".join(lines) + "\n")
-    monkeypatch.setattr(helpers, "ADDRESS", path.as_uri())
     return path
 
 
@@ -42,7 +41,7 @@ def test_the_script_runs(archive, capsys):
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    dataset = helpers.load_adult_income_dataset()
+    dataset = helpers.load_adult_income_dataset(archive=archive)
     target = dataset["income"]
     train_dataset, test_dataset, y_train, y_test = train_test_split(
         dataset, target, test_size=0.2, random_state=0, stratify=target
@@ -83,7 +82,7 @@ def test_the_script_runs(archive, capsys):
 
 
 def test_the_table_has_dices_columns_and_categories(archive):
-    table = helpers.load_adult_income_dataset(only_train=False)
+    table = helpers.load_adult_income_dataset(only_train=False, archive=str(archive))
     assert list(table.columns) == [
         "age", "workclass", "education", "marital_status", "occupation", "race", "gender", "hours_per_week", "income",
     ]  # fmt: skip
@@ -91,14 +90,31 @@ def test_the_table_has_dices_columns_and_categories(archive):
     first = table.drop(columns=["age", "hours_per_week"]).head(5).agg(list, axis=1).tolist()
     assert first[0] == ["Private", "School", "Single", "Service", "White", "Male", 0]
     assert first[4] == ["Private", "Assoc", "Single", "Other/Unknown", "White", "Male", 0]
-    assert len(helpers.load_adult_income_dataset()) == 320
+    assert len(helpers.load_adult_income_dataset(archive=archive)) == 320
 
 
-def test_what_cannot_be_downloaded_and_what_does_not_exist_say_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(helpers, "ADDRESS", (tmp_path / "none.zip").as_uri())
+def test_nothing_is_downloaded():
     with pytest.raises(FileError) as raised:
         helpers.load_adult_income_dataset()
-    assert str(raised.value).splitlines()[1] == "hint: any frame will do for `Data`, such as one read from a file"
+    said, hint = str(raised.value).splitlines()
+    assert said == "archive: expected the zip file of the adult table, which is not downloaded"
+    assert hint.startswith("hint: DiCE has it from https://archive.ics.uci.edu/static/public/2/adult.zip")
+
+
+@pytest.mark.parametrize("kind", ["none", "no archive", "another archive"])
+def test_an_archive_without_the_table_is_refused(tmp_path, kind):
+    path = tmp_path / "adult.zip"
+    if kind == "no archive":
+        path.write_text("no archive")
+    if kind == "another archive":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("iris.data", "")
+    with pytest.raises(FileError) as raised:
+        helpers.load_adult_income_dataset(archive=path)
+    assert str(raised.value).startswith(f"{path}: expected a zip file with the table `adult.data`: ")
+
+
+def test_trained_models_do_not_exist():
     with pytest.raises(dice_ml.UserConfigValidationException) as refused:
         helpers.get_adult_income_modelpath("PYT")
     assert str(refused.value).splitlines()[0] == "there is no trained model for the backend PYT"

@@ -41,6 +41,16 @@ def test_values_have_the_types_of_the_frame(fitted, german):
     assert isinstance(same, pl.DataFrame) and same["to"].to_list() == text.column("to").to_pylist()
 
 
+def test_a_frame_that_is_changed_later_does_not_change_its_ways(fitted, german):
+    X = german.X.to_pandas()
+    ways = fitted.ways(X)
+    before = ways.changes()
+    X["Credit amount"] = -1
+    X.loc[:, "Duration"] = -1
+    del X["Purpose"]
+    pd.testing.assert_frame_equal(ways.changes(), before)
+
+
 def test_consequences_are_marked():
     features = [
         {"name": "debt", "kind": "continuous", "change": "decrease", "takes": "2 years"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Sequence
 
 import pyarrow as pa
@@ -66,6 +66,11 @@ def read(
         raise DataError("X: has a whole number of more than 64 bits\nhint: cast its column to float, or to text") from error
     except (pa.ArrowException, TypeError) as error:
         raise DataError(f"X: cannot be read as a table: {error}\nhint: see that every column is of one type") from error
+
+
+def kept(frame: Frame) -> Frame:
+    """The table, which does not change if the caller's frame does: that of pandas is copied."""
+    return replace(frame, source=_pandas.copy(frame.source)) if frame.kind == "pandas" else frame
 
 
 def collected(X: Any) -> Any:

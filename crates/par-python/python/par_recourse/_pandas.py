@@ -61,6 +61,13 @@ def _column(X: Any, position: int, name: str) -> pa.Array:
         raise DataError(f"X: column `{name}` cannot be read: {error}\nhint: see that all of its cells are of one type") from error
 
 
+def copy(X: Any) -> Any:
+    """The frame, unaffected by later changes of it; from pandas 3 on, what does not change is shared."""
+    import pandas
+
+    return X.copy(deep=int(pandas.__version__.partition(".")[0]) < 3)
+
+
 def _row(X: Any, used: list[tuple[int, str]]) -> pa.Table | None:
     """A table of one row; `None` if it has types whose values are not plain."""
     row, dtypes = X.iloc[0], X.dtypes.tolist()

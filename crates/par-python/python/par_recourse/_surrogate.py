@@ -40,7 +40,10 @@ _IS_LEARNED = "__is_learned__"
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many denied people got a way that the classifier itself accepts, of those who were asked to measure it."""
+    """How many denied people got a way that the classifier itself accepts, of those who were asked to measure it.
+
+    By these people the round was chosen, too, so that others may get a way a little less often.
+    """
 
     found: int
     of: int
@@ -91,20 +94,21 @@ def train(
 
     In each round denied people of the table are answered, and what the classifier says of them and of their ways is learned
     from. It ends when coverage stops rising: when no more of the other people get a way, or get it at once. The best
-    surrogate is kept. The people of whom coverage is measured are not learned from.
+    surrogate is kept. Neither the people of whom coverage is measured nor those of whom agreement is are learned from; but
+    it is by the former that the best one is chosen.
     """
     import numpy
 
     scores, threshold = supplied.numbers, model.threshold
-    place = numpy.arange(table.num_rows)
-    is_held_out = place % HELD_OUT == 0
-    base = _spread(place[~is_held_out], ROWS)
+    place, is_denied = numpy.arange(table.num_rows), scores < threshold
+    held_out, measured = place[::HELD_OUT], _spread(place[is_denied][::2], PEOPLE)
+    is_learned = ~numpy.isin(place, [*held_out, *measured])
+    denied, accepted = place[is_learned & is_denied], place[is_learned & ~is_denied]
+    if len(denied) == 0 or len(accepted) == 0:
+        return model
+    base = _spread(place[is_learned], ROWS)
     is_near = numpy.abs(log_odds(scores[base]) - log_odds(threshold)) < NEAR
     weights = numpy.where(is_near, 2.0, 1.0)
-    denied, accepted = place[scores < threshold], place[scores >= threshold]
-    if len(denied) < 2 or len(accepted) == 0:
-        return model
-    measured, learned = _spread(denied[::2], PEOPLE), denied[1::2]
 
     rows = table.select(model.features).take(pa.array(base))
     mixed = _mixed(table, denied, accepted)
@@ -116,7 +120,7 @@ def train(
     for round_ in range(ROUNDS):
         trained = model.train_surrogate(examples.rows, examples.scores, examples.weights, progress=progress)
         # Other people in each round, as far as there are enough.
-        learners = _spread(learned[round_ % max(len(learned) // PEOPLE, 1) :], PEOPLE)
+        learners = _spread(denied[round_ % max(len(denied) // PEOPLE, 1) :], PEOPLE)
         coverage = _answered(trained, recorder, table, measured, learners)
         if (coverage.found, coverage.at_once) > (most.found, most.at_once):
             best, most, since = trained, coverage, 0
@@ -126,7 +130,6 @@ def train(
             break
         asked, said = recorder.taken()
         examples.add(asked.select(model.features), said, ASKED)
-    held_out = place[is_held_out]
     said = best.probability(table.take(pa.array(held_out))).column(0).to_numpy() >= threshold
     agreement = int((said == (scores[held_out] >= threshold)).sum()), len(held_out)
     return best.complete_surrogate(agreement, (most.found, most.of), progress=progress)

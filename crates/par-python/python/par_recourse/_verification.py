@@ -44,6 +44,8 @@ _AS_FOUND = (
     "gap",
 )
 """The columns of a way that the classifier itself does not change; they are empty without a way."""
+_OF_SURROGATE = ("certified", "optimal", "gap")
+"""Those of them that a surrogate proves about itself."""
 
 
 Attempt = tuple[float, "str | None"]
@@ -94,7 +96,8 @@ def verify(
     ladder = _Ladder(people.num_rows, threshold)
     everybody = numpy.arange(people.num_rows)
     found = _lines_at(answer, people, everybody, ladder)
-    first = _verified(judge, is_surrogate, found, people, model, count, threshold, sure, order, None)
+    is_lowered = ladder.step < 0
+    first = _verified(judge, is_surrogate, found, people, model, count, threshold, sure, order, is_lowered, None)
     lines, person, own = first.lines, first.person, first.own
     ids = lines.column(columns["id"]).take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
     open_ = ladder.climb(everybody, first.outcome, first.error, is_surrogate)
@@ -103,7 +106,8 @@ def verify(
             break
         some = people.take(pa.array(open_))
         found = _lines_at(answer, some, open_, ladder)
-        more = _verified(judge, is_surrogate, found, some, model, count, threshold, sure, order, own[open_])
+        is_lowered = ladder.step[open_] < 0
+        more = _verified(judge, is_surrogate, found, some, model, count, threshold, sure, order, is_lowered, own[open_])
         is_found = more.outcome[more.person] == _FOUND
         new = open_[more.person[is_found]]
         is_kept = ~numpy.isin(person, new)
@@ -236,13 +240,14 @@ def _verified(
     threshold: float,
     sure: float,
     order: str,
+    is_lowered: Any,
     own: Any,
 ) -> _Verified:
     """Lines verified by the classifier; `own` are its probabilities of the people, if they are known.
 
     A person whom it accepts has one line. Ways that it denies are left out; the others are ordered again by its
     probabilities, at most `count` for each person. A person without ways is not found. Proofs about a surrogate are
-    left out.
+    left out, and so is what other versions of the classifier say of the ways of people with a threshold that `is_lowered`.
     """
     import numpy
 
@@ -273,6 +278,7 @@ def _verified(
     )
     is_good = (probability >= threshold) & ~is_accepted[person]
     said = numpy.array([text or "" for text in lines.column(columns["best_at"]).to_pylist()], dtype=object)
+    said[is_lowered[person]] = [text.replace("lasting", "") for text in said[is_lowered[person]]]
     ranks, best_at = _places(is_good, person, facts, said, count, order)
     is_chosen = ranks > 0
     is_chosen[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_chosen])
@@ -305,7 +311,9 @@ def _verified(
     }
     for name in _AS_FOUND:
         column = out.column(columns[name])
-        is_valid = is_way & (not is_surrogate or name not in ("optimal", "gap"))
+        is_valid = is_way & (not is_surrogate or name not in _OF_SURROGATE)
+        if name == "accepting":
+            is_valid &= ~is_lowered[person]
         new[name] = pc.if_else(pa.array(is_valid), column, pa.scalar(None, column.type))
     for name, column in new.items():
         out = _with(out, out.column_names.index(columns[name]), column)

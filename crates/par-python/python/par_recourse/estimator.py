@@ -612,7 +612,8 @@ class Recourse:
     @property
     def coverage_(self) -> float | None:
         """For a function, whose surrogate is searched: the share of sampled denied people with a way that the function itself
-        accepts, measured by the fit. `None` for any other classifier."""
+        accepts, measured by the fit. Their rows are not learned from, but by them the surrogate was chosen among those of
+        all rounds. `None` for any other classifier."""
         self._fitted()
         return (self.card_.get("coverage") or {}).get("mean")
 

@@ -34,7 +34,8 @@ class Ways(Generic[FrameT]):
     def __init__(
         self, source: _frames.Frame, lines: pa.Table, columns: dict[str, str], features: list[str], id: str | None
     ) -> None:
-        self._source, self._columns = source, columns
+        # The caller may change the frame later, and `changes` reads the values that it had.
+        self._source, self._columns = _frames.kept(source), columns
         self._lines = lines
         self._frame = _frames.write(source, lines.drop_columns([CHANGES]), columns, features, id)
 

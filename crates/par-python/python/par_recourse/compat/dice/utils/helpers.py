@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import urllib.request
+import os
 import zipfile
 from typing import Any
 
@@ -11,7 +10,7 @@ from ....errors import FileError
 from ..counterfactual_explanations import UserConfigValidationException
 
 ADDRESS = "https://archive.ics.uci.edu/static/public/2/adult.zip"
-"""Where DiCE downloads the adult table from."""
+"""Where DiCE has the archive of the adult table from."""
 
 _COLUMNS = ["age", "workclass", "fnlwgt", "education", "educational-num", "marital_status", "occupation", "relationship", "race"]
 _COLUMNS += ["gender", "capital-gain", "capital-loss", "hours_per_week", "native-country", "income"]
@@ -41,29 +40,36 @@ _GROUPS: dict[str, dict[str, list[str]]] = {
 """The categories that DiCE joins."""
 
 
-def load_adult_income_dataset(only_train: bool = True) -> Any:
-    """The adult table with DiCE's columns and categories, downloaded from where DiCE gets it.
+def load_adult_income_dataset(only_train: bool = True, *, archive: str | os.PathLike[str] | None = None) -> Any:
+    """The adult table with DiCE's columns and categories. DiCE downloads it; this package reads a file.
 
     Parameters
     ----------
     only_train:
         Whether to leave out a fifth of the rows, drawn as DiCE draws them, which needs scikit-learn.
+    archive:
+        The zip file, which has the table as `adult.data`.
 
     Raises
     ------
     FileError
-        When it cannot be downloaded.
+        Without an archive, and when the archive cannot be read.
     """
     import pandas
 
-    try:
-        with urllib.request.urlopen(ADDRESS) as answer:
-            archive = zipfile.ZipFile(io.BytesIO(answer.read()))
-    except OSError as error:
+    if archive is None:
         raise FileError(
-            f"{ADDRESS}: cannot be downloaded: {error}\nhint: any frame will do for `Data`, such as one read from a file"
+            "archive: expected the zip file of the adult table, which is not downloaded\n"
+            f"hint: DiCE has it from {ADDRESS}; any frame will do for `Data`, such as one read from a file"
+        )
+    try:
+        with zipfile.ZipFile(archive) as members, members.open("adult.data") as rows:
+            table = pandas.read_csv(rows, names=_COLUMNS, sep=", ", engine="python", keep_default_na=False)
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise FileError(
+            f"{os.fspath(archive)}: expected a zip file with the table `adult.data`: {error}\n"
+            f"hint: DiCE has it from {ADDRESS}"
         ) from error
-    table = pandas.read_csv(archive.open("adult.data"), names=_COLUMNS, sep=", ", engine="python", keep_default_na=False)
     table = table[_KEPT].copy()
     for name, groups in _GROUPS.items():
         joined = {category: group for group, categories in groups.items() for category in categories}
