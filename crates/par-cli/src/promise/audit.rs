@@ -126,3 +126,27 @@ fn list(title: &str, things: &[[String; 2]]) -> String {
     };
     format!("\n{title}\n{}{more}", facts.text())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_short_of_all_is_not_shown_as_all() {
+        let audit = Audit {
+            date: "2026-06-30".parse().expect("a date"),
+            records: 100_000,
+            genuine: 100_000,
+            expired: 0,
+            not_yet_issued: 0,
+            in_force: 100_000,
+            kept: 99_999,
+            share: Some(0.99999),
+            broken: Vec::new(),
+            bad: Vec::new(),
+            other_files: Vec::new(),
+        };
+        assert_eq!(kept(&audit, 1.0), "99,999 of 100,000: 99.99 %, too few for `--least 1`");
+        assert_eq!(kept(&audit, 0.9999), "99,999 of 100,000: 99.99 %, enough for `--least 0.9999`");
+    }
+}

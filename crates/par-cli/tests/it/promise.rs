@@ -346,8 +346,8 @@ fn every_way_is_a_promise_and_the_request_is_copied_without_wishes() {
         "--valid",
         "1 year",
     ];
-    let wishes = ["--lock", "age", "--limit", "debt=0..9", "--effort", "debt=easy"];
-    let wishes = [&wishes[..], &["--within", "9 years", "--max-effort", "1000"]].concat();
+    let wishes = ["--lock", "age", "--limit", "debt=0..", "--effort", "age=hard"];
+    let wishes = [&wishes[..], &["--within", "50 years", "--max-effort", "1000"]].concat();
     let options = [&["--id", "p75", "--count", "3", "--no-harm"], &wishes[..]].concat();
     let issued = sandbox.json(&[&issue[..], &options].concat());
     let promises = issued["promises"].as_array().expect("promises");
