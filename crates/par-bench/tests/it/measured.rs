@@ -157,7 +157,7 @@ fn density_agrees_with_the_other_experiments_and_each_circuit_prefers_its_own_an
         let kept: Vec<f64> =
             figures.named("applicants", "refine", "kept").filter(own).filter_map(|own| own.value).collect();
         let mean = kept.iter().sum::<f64>() / kept.len() as f64;
-        assert_eq!(kept.len(), 9);
+        assert_eq!(kept.len(), 12);
         assert!((value("labels/refine", "kept") - mean).abs() < 1e-12);
         for (circuit, other) in [("labels", "decisions"), ("decisions", "labels")] {
             let nll = |density: &str| value(&format!("{density}/refine"), &format!("nll@circuit={circuit}"));
