@@ -91,9 +91,9 @@ def test_a_part_may_have_columns_of_another_type(in_order):
     lines = collected(recourse(ds, engine_rows.fitted(), id="application"))
     table = engine_rows.rows(named=True).drop_columns(["locks", "of no interest"])
     expected = engine_rows.fitted().recourse(table, id="application")
-    duration = expected.column_names.index("Duration")
-    assert lines.drop_columns("Duration").equals(expected.drop_columns("Duration"))
-    assert lines.column("Duration").cast(pa.int64()).equals(expected.column(duration))
+    # An engine knows the types before it has read anything, so that they are wide.
+    assert lines.column_names == expected.column_names
+    assert lines.cast(expected.schema).equals(expected)
 
 
 def test_what_is_wrong_is_told_before_anything_runs(tmp_path):
