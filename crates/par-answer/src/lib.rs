@@ -24,7 +24,7 @@ pub mod diff;
 pub mod evaluate;
 pub mod refine;
 pub mod request;
-mod solver;
+pub mod solver;
 pub mod table;
 pub mod words;
 pub mod write;

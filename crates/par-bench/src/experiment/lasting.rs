@@ -1,7 +1,7 @@
 //! Answers that should last, and what they cost beside the plain ones.
 //!
 //! The fold's model gets versions of its classifier, each trained on other draws of its rows; none of them is one of the
-//! [retrained](super::retrained) classifiers that later judge the answers. All answers are by `exact`. Costs are over the
+//! retrained classifiers that later judge the answers. All answers are by `exact`. Costs are over the
 //! people whom both a lasting and the plain request answer: `nats_more`, `changes_more` and `effort_more`. `answered` is the
 //! share of those whom the plain request answers, `proved` the share of answers that are proved, `time_us` processor time,
 //! with that of the plain answer that stands beside it.

@@ -3,7 +3,7 @@
 //!
 //! Bins, threshold and answers stay the same. Each new classifier scores the answers (`score`); `validity` is the share
 //! that it accepts, `kept` the share among answers that the deployed classifier accepts. `agreement` with the deployed
-//! one on the fold's rows shows how different it is. Beside usual answers are those that should last ([`lasting`](super::lasting)).
+//! one on the fold's rows shows how different it is. Beside usual answers are those that should last, of [`lasting`].
 //!
 //! Native methods of others ask the deployed classifier as ours do; their names have the [`PREFIX`]. LiCE is slow and needs
 //! a solver: it is asked about the first people only, and beside it are the answers of PAR to the same people, with the
