@@ -106,7 +106,7 @@ pub(crate) const MAX_FIRST: u64 = 1 << 60;
 /// An option of a question as a parameter, which has no way to say `null`.
 fn option_of_table(model: &ServedModel, name: &str) -> Value {
     let mut schema = json_schema::options(model).remove(name).unwrap_or_default();
-    if let Some(kinds) = schema["type"].as_array_mut() {
+    if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
         kinds.retain(|kind| kind != "null");
         if let [kind] = kinds.as_slice() {
             schema["type"] = kind.clone();
