@@ -14,10 +14,10 @@ fn question() -> Vec<u8> {
 #[test]
 fn requests_beyond_the_limit_are_refused_with_a_time_to_retry() {
     let service = Running::new(|settings| {
-        (settings.max_requests, settings.threads, settings.max_rows) = (2, 1, 1_000);
+        (settings.max_requests, settings.threads, settings.max_rows) = (2, 1, 3_000);
     });
     let body = question();
-    let rows: Vec<Value> = denied(1).iter().cycle().take(500).map(|&number| row(number)).collect();
+    let rows: Vec<Value> = denied(1).iter().cycle().take(1_500).map(|&number| row(number)).collect();
     let long = json!({"rows": rows, "method": "exact", "count": 2}).to_string();
     let mut slow: Vec<_> = (0..2).map(|_| service.client()).collect();
     for client in &mut slow {
