@@ -1,6 +1,5 @@
 //! Ways that last: what they must withstand, and what that costs.
 
-use par_circuit::Code;
 use par_data::{Candidates, Choice};
 use par_model::classifier::{Classifier, RobustClassifier, Version, denials};
 use par_model::{Model, RowError};
@@ -114,15 +113,11 @@ impl<'m> Solver<'m> {
             deployed = deployed.min(model.classifier().certified_log_odds(&cells, &codes, moved)?);
         }
         let Some(share) = person.demands.robust else { return Ok(deployed) };
-        let mut excess = self.excess(&cells, &codes)?;
+        let excess = model.versions().iter().map(|version| version.excess(&cells, &codes));
+        let mut excess = excess.collect::<Result<Vec<f64>, RowError>>()?;
         excess.sort_by(f64::total_cmp);
         let counted = excess.get(denials(excess.len(), share));
         Ok(counted.map_or(deployed, |least| deployed.min(least + person.demands.needed)))
-    }
-
-    /// How far above what it needs each version of the classifier scores a row.
-    fn excess(&self, cells: &[&str], codes: &[Code]) -> Result<Vec<f64>, RowError> {
-        self.model.versions().iter().map(|version| version.excess(cells, codes)).collect()
     }
 
     /// How many versions of the classifier accept a row as written; `None` if there are none. One that has no score for it

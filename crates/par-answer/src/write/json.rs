@@ -20,9 +20,9 @@ impl RowAnswer<'_> {
             feature: obstacle.feature().map(|feature| schema.features()[feature].name.clone()),
             words: words::obstacle(schema, *obstacle),
         };
-        let frontier = match &self.answer {
-            Ok(Answer::Found(found)) => self.frontier(model, found),
-            _ => Vec::new(),
+        let found = match &self.answer {
+            Ok(Answer::Found(found)) => Some(found),
+            _ => None,
         };
         let not_found = match &self.answer {
             Ok(Answer::NotFound(not_found)) => Some(not_found),
@@ -61,19 +61,10 @@ impl RowAnswer<'_> {
             if_known: self.unknown().iter().map(IfKnownJson::from).collect(),
             row: NamedCells::new(schema, self.cells.iter().copied()),
             ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(model, rank, way)).collect(),
-            frontier,
-            fewest_proved: match &self.answer {
-                Ok(Answer::Found(found)) => Some(found.fewest_proved),
-                _ => None,
-            },
-            plain: match &self.answer {
-                Ok(Answer::Found(found)) => found.plain.as_deref().map(|way| self.way(model, 1, way)),
-                _ => None,
-            },
-            price_of_lasting: match &self.answer {
-                Ok(Answer::Found(found)) => words::price_of_lasting(found),
-                _ => None,
-            },
+            frontier: found.map_or_else(Vec::new, |found| self.frontier(model, found)),
+            fewest_proved: found.map(|found| found.fewest_proved),
+            plain: found.and_then(|found| found.plain.as_deref()).map(|way| self.way(model, 1, way)),
+            price_of_lasting: found.and_then(words::price_of_lasting),
             search_ended: self.search_ended(),
             time_us: self.time_us,
         }

@@ -10,7 +10,7 @@ use par_answer::{Answer, Method, Request, Solver, Way};
 use par_circuit::Stop;
 use par_fit::Error as FitError;
 use par_fit::classifier::{train_classifier, train_versions};
-use par_model::classifier::{DeployedClassifier, Version};
+use par_model::classifier::Version;
 use par_model::{Mean, Model, ModelParts};
 use rayon::prelude::*;
 
@@ -75,12 +75,7 @@ fn with_versions(fold: &Fold<'_>, training: &LabelledRows) -> Result<Model, Erro
     let networks = train_versions(&training.accepted, VERSIONS, seed, train, &mut |_| {})
         .map_err(|source| fold.case.fit_error(fold.name, FitError::Classifier(source)))?;
     let (threshold, scale) = (fold.model.threshold(), fold.model.scale());
-    let version = |(number, network)| Version {
-        name: format!("bootstrap {number}"),
-        classifier: DeployedClassifier::Trained(network),
-        threshold,
-        scale,
-    };
+    let version = |(number, network)| Version::bootstrap(number, network, threshold, scale);
     let versions = (1..).zip(networks).map(version).collect();
     let parts = ModelParts { versions, ..fold.model.clone().into_parts() };
     Ok(Model::new(parts).expect("the versions have the features of the fold"))

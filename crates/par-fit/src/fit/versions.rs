@@ -3,8 +3,8 @@
 use par_circuit::Stop;
 use par_data::{Batch, Columns, Discretizer};
 use par_model::ScoreScale;
+use par_model::classifier::Version;
 use par_model::classifier::inputs::Inputs;
-use par_model::classifier::{DeployedClassifier, Version};
 
 use super::scoring::Supplied;
 use super::{ModelBuilder, Part, Stage, TrainingRows, reading};
@@ -43,12 +43,7 @@ impl ModelBuilder {
         let accepted = if count > 0 { rows.labels()? } else { &[] };
         let mut report = |trained: usize| progress(Stage::Version(trained));
         let networks = train_versions(accepted, count, self.seed(Part::Versions), train, &mut report)?;
-        let version = |(number, network)| Version {
-            name: format!("bootstrap {number}"),
-            classifier: DeployedClassifier::Trained(network),
-            threshold,
-            scale,
-        };
+        let version = |(number, network)| Version::bootstrap(number, network, threshold, scale);
         Ok((1..).zip(networks).map(version).collect())
     }
 

@@ -4,7 +4,9 @@ use par_circuit::{Ball, Code};
 use par_data::Discretizer;
 
 use super::inputs::Inputs;
-use super::{Classifier, DeployedClassifier, ExternalClassifier, ExternalError, Relaxation};
+use super::{
+    Classifier, DeployedClassifier, ExternalClassifier, ExternalError, NeuralClassifier, Relaxation,
+};
 use crate::error::RowError;
 use crate::scale::ScoreScale;
 
@@ -43,6 +45,12 @@ impl Version {
         }
         let external = ExternalClassifier::new(file, inputs, discretizer, scale)?;
         Ok(Self { name, classifier: DeployedClassifier::External(Box::new(external)), threshold, scale })
+    }
+
+    /// The network of a fit that was trained on other draws of the rows, counted from 1.
+    pub fn bootstrap(number: usize, network: NeuralClassifier, threshold: f64, scale: ScoreScale) -> Self {
+        let classifier = DeployedClassifier::Trained(network);
+        Self { name: format!("bootstrap {number}"), classifier, threshold, scale }
     }
 
     /// The log-odds from which it accepts a row.
@@ -208,7 +216,6 @@ impl Classifier for RobustClassifier<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::NeuralClassifier;
     use super::super::neural::tests::random;
     use super::*;
 
