@@ -145,7 +145,7 @@ impl SearchProblem<'_> {
 
     fn settle(&self, row: &mut Row) {
         row.is_settled = self.candidates.settle(&mut row.choices);
-        row.codes = self.candidates.codes(&row.choices);
+        self.candidates.write_codes(&row.choices, &mut row.codes);
     }
 
     /// Changes a feature, with all consequences.

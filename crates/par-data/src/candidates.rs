@@ -388,6 +388,13 @@ impl<'c> Candidates<'c> {
         row.iter().zip(&self.lists).map(|(&choice, list)| list[usize::from(choice)].code).collect()
     }
 
+    /// Writes the codes of a row of choices.
+    pub fn write_codes(&self, row: &[Choice], codes: &mut [Code]) {
+        for ((code, &choice), list) in codes.iter_mut().zip(row).zip(&self.lists) {
+            *code = list[usize::from(choice)].code;
+        }
+    }
+
     /// The candidate that a row has chosen for a feature.
     pub fn chosen(&self, row: &[Choice], feature: usize) -> Candidate {
         self.lists[feature][usize::from(row[feature])]

@@ -49,6 +49,7 @@ pub mod german_credit;
 pub mod schema;
 pub mod table;
 
+mod decimals;
 mod error;
 mod suggest;
 

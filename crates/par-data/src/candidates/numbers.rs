@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Candidate, direction};
 use crate::constraints::{Constraints, NumberLimit};
+use crate::decimals::{decimals_of, rounded};
 use crate::discretizer::{BinValues, CodeNumbers, Discretizer, Domain, NumberSummary};
 use crate::schema::{Direction, Effort, Feature, Step, Takes, TimeUnit};
 use crate::{Code, UNKNOWN};
@@ -253,7 +254,7 @@ impl Action {
         // A year is only counted once it is over.
         let unit = 10f64.powi(decimals as i32);
         let number = own + (elapsed * unit + 1e-9).floor() / unit;
-        let number = format!("{number:.*}", decimals.max(decimals_of(own))).parse().unwrap_or(number);
+        let number = rounded(number, decimals.max(decimals_of(own)));
         let [low, high] = self.range;
         (low..=high).contains(&number).then_some(number)
     }
@@ -314,10 +315,6 @@ impl Action {
         // Rounding errors do not cost a month.
         (months * times - 1e-9).ceil().clamp(0.0, f64::from(MOST_MONTHS)) as u32
     }
-}
-
-fn decimals_of(number: f64) -> usize {
-    number.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
 /// A sum of numbers of at most nine decimals as its decimals say: 2.8 − 2 is 0.8, not a little less.

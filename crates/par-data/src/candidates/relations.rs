@@ -1,7 +1,10 @@
 //! Relations between features, on rows of candidates.
 
+use std::cmp::Ordering;
+
 use super::{Candidate, Candidates, Choice};
 use crate::constraints::{Constraints, NumberLimit, Restriction};
+use crate::decimals::rounded;
 use crate::discretizer::Discretizer;
 use crate::schema::{AcceptRule, Condition, Direction, Formula, Permitted, Relation, Rule, parse_number};
 use crate::{Code, UNKNOWN};
@@ -62,6 +65,32 @@ enum CompiledFormula {
 enum Computed {
     Number(f64),
     Category(Code),
+}
+
+impl Computed {
+    /// Of numbers, and of categories.
+    fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(own), Self::Number(other)) => own.total_cmp(other),
+            (Self::Category(own), Self::Category(other)) => own.cmp(other),
+            (Self::Number(_), Self::Category(_)) => Ordering::Less,
+            (Self::Category(_), Self::Number(_)) => Ordering::Greater,
+        }
+    }
+
+    /// The choice of the value among a consequence's candidates: the person's own, and others ascending.
+    fn choice(self, list: &[Candidate]) -> Option<Choice> {
+        let order = |candidate: &Candidate| match self {
+            // The person's own number may be −0.
+            Self::Number(number) => candidate.number.partial_cmp(&number).unwrap_or(Ordering::Less),
+            Self::Category(code) => candidate.code.cmp(&code),
+        };
+        let (own, others) = list.split_first()?;
+        match order(own) {
+            Ordering::Equal => Some(0),
+            _ => others.binary_search_by(order).ok().map(|place| place as Choice + 1),
+        }
+    }
 }
 
 /// Whether a value is one of some values.
@@ -278,12 +307,13 @@ impl Consequence {
         Self { feature, sources: formula.sources().to_vec(), formula: formula_, numbers }
     }
 
-    /// The value for these values of the sources; `None` if there is none that the feature may have.
-    fn compute(&self, sources: &[Candidate]) -> Option<Computed> {
-        let numbers = || sources.iter().map(|source| source.number);
+    /// The value for the values that features have; `None` if there is none that the feature may have.
+    fn compute(&self, value: impl Fn(usize) -> Candidate) -> Option<Computed> {
+        let source = |place: usize| value(self.sources[place]);
+        let numbers = || self.sources.iter().map(|&source| value(source).number);
         let number = match &self.formula {
             CompiledFormula::Lookup(table) => {
-                let (_, value) = table.iter().find(|(test, _)| test.is_met_by(sources[0]) == Some(true))?;
+                let (_, value) = table.iter().find(|(test, _)| test.is_met_by(source(0)) == Some(true))?;
                 match value {
                     Computed::Number(number) => *number,
                     category => return Some(*category),
@@ -291,12 +321,11 @@ impl Consequence {
             }
             CompiledFormula::Sum => numbers().sum(),
             CompiledFormula::Product => numbers().product(),
-            CompiledFormula::Difference => sources[0].number - sources[1].number,
-            CompiledFormula::Ratio => sources[0].number / sources[1].number,
+            CompiledFormula::Difference => source(0).number - source(1).number,
+            CompiledFormula::Ratio => source(0).number / source(1).number,
         };
         let Numbers { range: [low, high], decimals, special } = self.numbers.as_ref()?;
-        // Adding zero turns −0 into 0, which has another text.
-        let rounded = format!("{number:.decimals$}").parse::<f64>().ok()? + 0.0;
+        let rounded = rounded(number, *decimals);
         let is_ordinary = matches!(self.formula, CompiledFormula::Lookup(_)) || !special.contains(&rounded);
         let is_within = rounded.is_finite() && (*low..=*high).contains(&rounded);
         (is_within && is_ordinary).then_some(Computed::Number(rounded))
@@ -420,7 +449,7 @@ impl<'c> Candidates<'c> {
         }
     }
 
-    /// The different values of a consequence over all combinations of what it goes back to.
+    /// The different values of a consequence over all combinations of what it goes back to, ascending.
     fn values_of(
         &self,
         consequence: &Consequence,
@@ -433,11 +462,12 @@ impl<'c> Candidates<'c> {
             roots.iter().zip(choices).for_each(|(&root, &choice)| row[root] = choice);
             if self.settle_some(between.iter().copied(), &mut row)
                 && let Some(Some(value)) = self.computed(consequence, &row)
-                && !values.contains(&value)
             {
                 values.push(value);
             }
         });
+        values.sort_by(Computed::order);
+        values.dedup();
         values
     }
 
@@ -446,12 +476,10 @@ impl<'c> Candidates<'c> {
         if consequence.sources.iter().all(|&source| row[source] == 0) || self.is_unknown(consequence) {
             return None;
         }
-        let sources: Vec<Candidate> =
-            consequence.sources.iter().map(|&source| self.chosen(row, source)).collect();
-        let mut values = consequence.sources.iter().zip(&sources);
-        let is_suspended =
-            values.any(|(&source, value)| self.constraints.action(source).is_special(value.code));
-        (!is_suspended).then(|| consequence.compute(&sources))
+        let is_special =
+            |&source: &usize| self.constraints.action(source).is_special(self.chosen(row, source).code);
+        let is_suspended = consequence.sources.iter().any(is_special);
+        (!is_suspended).then(|| consequence.compute(|source| self.chosen(row, source)))
     }
 
     /// Sets every consequence of a row's choices. False if one has no value that it may have.
@@ -472,15 +500,12 @@ impl<'c> Candidates<'c> {
         row: &mut [Choice],
     ) -> bool {
         for consequence in consequences {
-            let list = &self.lists[consequence.feature];
             let choice = match self.computed(consequence, row) {
                 None => Some(0),
-                Some(None) => None,
-                Some(Some(Computed::Number(number))) => list.iter().position(|one| one.number == number),
-                Some(Some(Computed::Category(code))) => list.iter().position(|one| one.code == code),
+                Some(value) => value.and_then(|value| value.choice(&self.lists[consequence.feature])),
             };
             let Some(choice) = choice else { return false };
-            row[consequence.feature] = choice as Choice;
+            row[consequence.feature] = choice;
         }
         true
     }

@@ -4,6 +4,7 @@ use super::Discretizer;
 use super::domain::{Domain, NumberSummary};
 use crate::Code;
 use crate::constraints::NumberLimit;
+use crate::decimals::{decimals_of, rounded};
 use crate::schema::{Feature, parse_number};
 
 /// The numbers from `low` to `high`; `closed` includes `high`.
@@ -66,7 +67,7 @@ impl Interval {
             // Halves are rounded to even digits, so that the neighbours are found by half a unit or by a whole one.
             let rounded = [0.0, -0.5, 0.5, -1.0, 1.0]
                 .map(|units| inside + units * unit)
-                .map(|number| format!("{number:.decimals$}").parse::<f64>().unwrap_or(f64::NAN) + 0.0);
+                .map(|number| rounded(number, decimals));
             let nearest = rounded
                 .into_iter()
                 .filter(|number| self.contains(*number))
@@ -81,8 +82,8 @@ impl Interval {
     /// The multiple of `grid` in the interval that is nearest to `target`; one outside if there is none.
     fn nearest_multiple(&self, target: f64, grid: f64) -> f64 {
         // The product of a count and a decimal number has rounding errors; its text has not.
-        let decimals = grid.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        let multiple = |count: f64| format!("{:.decimals$}", count * grid).parse().unwrap_or(f64::NAN) + 0.0;
+        let decimals = decimals_of(grid);
+        let multiple = |count: f64| rounded(count * grid, decimals);
         let count = (target / grid).round();
         let near = [count, count - 1.0, count + 1.0].map(multiple);
         let inside = near.into_iter().filter(|number| self.contains(*number));
