@@ -161,7 +161,7 @@ impl Completer {
             .neighbours(if problem.reads_values { &row.choices } else { &row.codes }, &mut self.log_odds);
         let breaks_policy = problem.log_odds(row) != score;
         for step in &mut self.steps {
-            let is_unknown = breaks_policy || problem.candidates.has_consequences(step.feature);
+            let is_unknown = breaks_policy || problem.moves_others(step.feature);
             step.breaks = false;
             // What the classifier alone does not tell is measured when the step comes first.
             step.log_gain =
@@ -298,7 +298,7 @@ mod tests {
         fn problem<'a>(&'a self, candidates: &'a Candidates<'a>, budget: usize) -> SearchProblem<'a> {
             SearchProblem {
                 candidates,
-                duration: &candidates.durations()[0],
+                duration: None,
                 target: Target {
                     classifier: &self.classifier,
                     threshold: 0.5,
@@ -306,7 +306,7 @@ mod tests {
                 },
                 reads_values: false,
                 objective: Objective::likeliest(0.0, f64::NEG_INFINITY),
-                log_given: 0.0,
+                log_given: &[0.0],
                 budget,
                 taken: &self.taken,
             }

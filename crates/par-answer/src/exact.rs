@@ -28,9 +28,9 @@ pub(crate) struct Proof {
     pub(crate) nodes: usize,
 }
 
-/// Finds the best accepted row for each number of changes up to the budget.
+/// Finds the best accepted row for each number of changes up to the budget, among ways of the problem's one duration.
 ///
-/// `known` are solutions to start from. After `max_nodes` nodes, or once `stop` is set, it returns its best so far, and
+/// `known` are solutions to start from, of any duration. After `max_nodes` nodes, or once `stop` is set, it returns its best so far, and
 /// bounds on what was left.
 ///
 /// # Paper

@@ -149,7 +149,7 @@ mod tests {
 
     fn offer(features: &[usize], effort: f64, probability: f64, percentile: f64, months: u32) -> Offer {
         let choices = (0..6).map(|feature| u16::from(features.contains(&feature))).collect();
-        let row = Row { choices, codes: Vec::new(), is_settled: true };
+        let row = Row { choices, codes: Vec::new(), is_settled: true, duration: 0 };
         let changes = features.len();
         let cost = Cost { effort, rarity: 0.0 };
         let solution = Solution { row, log_prob: percentile, cost, worth: -effort, changes };

@@ -1,7 +1,7 @@
 //! One person's search problem: the rows they may become, the target, and what is best.
 
 use par_circuit::{Ball, Code};
-use par_data::{Candidate, Candidates, Choice, Duration};
+use par_data::{Candidate, Candidates, Choice};
 use par_model::Target;
 
 /// The constraints and the objective of a search for one person.
@@ -12,14 +12,14 @@ use par_model::Target;
 #[derive(Clone, Copy)]
 pub(crate) struct SearchProblem<'a> {
     pub(crate) candidates: &'a Candidates<'a>,
-    /// How long ways take, and the person's own row at that time.
-    pub(crate) duration: &'a Duration,
+    /// The place of the only duration of ways among those of the candidates; `None` for all of them.
+    pub(crate) duration: Option<usize>,
     pub(crate) target: Target<'a>,
     /// Whether the classifier reads choices, rather than codes.
     pub(crate) reads_values: bool,
     pub(crate) objective: Objective,
-    /// log p⁺ of what the person cannot change.
-    pub(crate) log_given: f64,
+    /// log p⁺ of what the person cannot change, after each duration.
+    pub(crate) log_given: &'a [f64],
     /// The most features that may change.
     pub(crate) budget: usize,
     /// Sets of features, ascending; of each at least one must stay. They are the changes of ways already taken.
@@ -92,22 +92,30 @@ impl Cost {
 pub(crate) struct Row {
     pub(crate) choices: Vec<Choice>,
     pub(crate) codes: Vec<Code>,
-    /// Whether all consequences have a value that they may have.
+    /// Whether all clocks and consequences have a value that they may have.
     pub(crate) is_settled: bool,
+    /// The place of the duration after which clocks stand as they do here.
+    pub(crate) duration: usize,
 }
 
 impl SearchProblem<'_> {
-    /// The person's own row, at the time of the problem.
+    /// The person's own row; after the duration of the problem, if it has one.
     pub(crate) fn own(&self) -> Row {
-        let mut choices = self.duration.row.clone();
+        let duration = self.duration.unwrap_or(0);
+        let mut choices = self.candidates.durations()[duration].row.clone();
         let is_settled = self.candidates.settle(&mut choices);
-        Row { codes: self.candidates.codes(&choices), choices, is_settled }
+        Row { codes: self.candidates.codes(&choices), choices, is_settled, duration }
+    }
+
+    /// The same problem, for ways of one duration.
+    pub(crate) fn after(&self, duration: usize) -> Self {
+        Self { duration: Some(duration), ..*self }
     }
 
     /// The row with these codes: for each the candidate that has it and costs least. `None` if there is none.
     pub(crate) fn row(&self, codes: &[Code]) -> Option<Row> {
         let mut row = self.own();
-        let mut has_consequences = false;
+        let mut moves_others = false;
         for &feature in self.candidates.free() {
             if codes[feature] != row.codes[feature] {
                 let list = self.candidates.of(feature);
@@ -122,36 +130,56 @@ impl SearchProblem<'_> {
                 };
                 row.choices[feature] = (1..list.len()).filter(has_code).min_by(costs)? as Choice;
                 row.codes[feature] = codes[feature];
-                has_consequences |= self.candidates.has_consequences(feature);
+                moves_others |= self.moves_others(feature);
             }
         }
-        if has_consequences {
+        if moves_others {
             self.settle(&mut row);
         }
         row.is_settled.then_some(row)
     }
 
-    /// What a row with this log p⁺ is worth.
-    pub(crate) fn worth(&self, log_prob: f64, cost: Cost) -> f64 {
-        self.objective.worth(log_prob - self.log_given, cost)
+    /// What a row with this log p⁺ is worth after a duration.
+    pub(crate) fn worth(&self, log_prob: f64, duration: usize, cost: Cost) -> f64 {
+        self.objective.worth(log_prob - self.log_given[duration], cost)
     }
 
     /// What a row is worth where it may be too unlikely, less `pull` for each nat below the floor.
-    pub(crate) fn relaxed_worth(&self, log_prob: f64, cost: Cost, pull: f64) -> f64 {
-        let (objective, conditional) = (&self.objective, log_prob - self.log_given);
+    pub(crate) fn relaxed_worth(&self, log_prob: f64, duration: usize, cost: Cost, pull: f64) -> f64 {
+        let (objective, conditional) = (&self.objective, log_prob - self.log_given[duration]);
         let below = (objective.floor - conditional).max(0.0);
         objective.likelihood * conditional - objective.price(cost) - pull * below
     }
 
+    /// Whether a change of the feature moves others: consequences, or clocks by the time that it takes.
+    pub(crate) fn moves_others(&self, feature: usize) -> bool {
+        self.candidates.has_consequences(feature) || self.has_clocks() && self.candidates.takes_time(feature)
+    }
+
+    /// Whether clocks stand elsewhere in some rows than in others.
+    pub(crate) fn has_clocks(&self) -> bool {
+        self.duration.is_none() && self.candidates.durations().len() > 1
+    }
+
     fn settle(&self, row: &mut Row) {
-        row.is_settled = self.candidates.settle(&mut row.choices);
+        row.is_settled =
+            (!self.has_clocks() || self.move_clocks(row)) && self.candidates.settle(&mut row.choices);
         self.candidates.write_codes(&row.choices, &mut row.codes);
     }
 
-    /// Changes a feature, with all consequences.
+    /// Moves clocks to where they stand after the changes of a row; false if they cannot stand there.
+    fn move_clocks(&self, row: &mut Row) -> bool {
+        let Some(duration) = self.candidates.duration_of(&row.choices) else { return false };
+        row.duration = duration;
+        let then = &self.candidates.durations()[duration].row;
+        self.candidates.clocks().iter().for_each(|&clock| row.choices[clock] = then[clock]);
+        true
+    }
+
+    /// Changes a feature, and what it moves.
     pub(crate) fn set(&self, row: &mut Row, feature: usize, choice: Choice) {
         row.choices[feature] = choice;
-        match self.candidates.has_consequences(feature) {
+        match self.moves_others(feature) {
             true => self.settle(row),
             false => row.codes[feature] = self.candidates.of(feature)[usize::from(choice)].code,
         }
@@ -160,19 +188,25 @@ impl SearchProblem<'_> {
     /// Whether the row may be offered, if it is accepted.
     pub(crate) fn permits(&self, row: &Row) -> bool {
         let is_taken = |set: &Vec<usize>| set.iter().all(|&feature| row.choices[feature] != 0);
+        let duration = &self.candidates.durations()[row.duration];
         row.is_settled
             && self.changes(row) <= self.budget
-            && (self.duration.shortest..=self.duration.longest)
-                .contains(&self.candidates.months(&row.choices))
+            && (duration.shortest..=duration.longest).contains(&self.candidates.months(&row.choices))
             && self.candidates.is_affordable(&row.choices)
             && self.candidates.keeps_relations(&row.choices)
             && !self.taken.iter().any(is_taken)
     }
 
+    /// How long a way takes at most, in months.
+    pub(crate) fn longest(&self) -> u32 {
+        let durations = self.candidates.durations();
+        durations[self.duration.unwrap_or(durations.len() - 1)].longest
+    }
+
     /// Whether the row may lie on the way to one that may be offered.
     pub(crate) fn permits_on_the_way(&self, row: &Row) -> bool {
         self.changes(row) <= self.budget
-            && self.candidates.months(&row.choices) <= self.duration.longest
+            && self.candidates.months(&row.choices) <= self.longest()
             && self.candidates.is_affordable(&row.choices)
     }
 
@@ -232,12 +266,10 @@ impl SearchProblem<'_> {
 
     /// The same rows as choices.
     pub(crate) fn ball_of_choices(&self) -> Ball {
-        let mut ball = Ball::new(
-            &self.candidates.counts(),
-            self.duration.row.clone(),
-            self.budget + self.consequences(),
-        );
-        for feature in 0..self.duration.row.len() {
+        let own = self.own();
+        let features = own.choices.len();
+        let mut ball = Ball::new(&self.candidates.counts(), own.choices, self.budget + self.consequences());
+        for feature in 0..features {
             if self.candidates.is_free(feature) || self.is_consequence(feature) {
                 ball.offer(feature, &self.choices_of(feature));
             }
@@ -251,7 +283,7 @@ impl SearchProblem<'_> {
 
     /// How many features may move as consequences.
     pub(crate) fn consequences(&self) -> usize {
-        (0..self.duration.row.len()).filter(|&feature| self.is_consequence(feature)).count()
+        (0..self.candidates.features()).filter(|&feature| self.is_consequence(feature)).count()
     }
 }
 
@@ -300,13 +332,6 @@ impl Frontier {
         true
     }
 
-    /// Adds all solutions of another frontier of the same objective.
-    pub(crate) fn merge(&mut self, other: Self) {
-        other.solutions.into_iter().for_each(|solution| {
-            self.add(solution);
-        });
-    }
-
     /// Keeps the solutions that pass.
     pub(crate) fn retain(&mut self, passes: impl FnMut(&Solution) -> bool) {
         self.solutions.retain(passes);
@@ -346,7 +371,7 @@ mod tests {
     use super::*;
 
     fn solution(changes: usize, worth: f64) -> Solution {
-        let row = Row { choices: Vec::new(), codes: Vec::new(), is_settled: true };
+        let row = Row { choices: Vec::new(), codes: Vec::new(), is_settled: true, duration: 0 };
         Solution { row, log_prob: worth, cost: Cost::default(), worth, changes }
     }
 

@@ -55,11 +55,11 @@ impl<'a> Refiner<'a> {
         let candidates = self.constraints.candidates(&own, &wishes, Reach::Codes);
         let problem = SearchProblem {
             candidates: &candidates,
-            duration: candidates.durations().first()?,
+            duration: Some(0),
             target: self.target,
             reads_values: false,
             objective: Objective::likeliest(0.0, f64::NEG_INFINITY),
-            log_given: 0.0,
+            log_given: &[0.0],
             budget: self.answers.budget.min(candidates.free_features()),
             taken: &[],
         };

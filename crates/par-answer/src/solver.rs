@@ -19,7 +19,7 @@ use self::lasting::Demands;
 use crate::answer::{Answer, NotFound, Reason, Solves};
 use crate::complete::Completer;
 use crate::decode::Decoder;
-use crate::exact::{self, Proof, TOLERANCE};
+use crate::exact::{self, TOLERANCE};
 use crate::problem::{Cost, Frontier, Objective, Row, SearchProblem, Solution};
 use crate::refine::affordable;
 use crate::refine::paper::TwoPhase;
@@ -80,17 +80,11 @@ pub(crate) struct Aim {
 }
 
 impl<'a> Person<'a> {
-    fn problem(
-        self,
-        aim: &Aim,
-        duration: usize,
-        budget: usize,
-        taken: &'a [Vec<usize>],
-    ) -> SearchProblem<'a> {
+    fn problem(self, aim: &Aim, budget: usize, taken: &'a [Vec<usize>]) -> SearchProblem<'a> {
         SearchProblem {
             candidates: self.candidates,
-            duration: &self.candidates.durations()[duration],
-            log_given: self.log_given[duration],
+            duration: None,
+            log_given: self.log_given,
             target: Target { classifier: self.classifier, threshold: aim.threshold, scale: aim.scale },
             reads_values: self.reads_values,
             objective: aim.objective,
@@ -115,16 +109,6 @@ impl SearchResult {
     /// The result of a search without a proof.
     fn unproved(frontier: Frontier) -> Self {
         Self { frontier, open: None, nodes: 0 }
-    }
-
-    /// Joins the result of a search for ways of another duration.
-    fn merge(&mut self, other: Self) {
-        self.frontier.merge(other.frontier);
-        self.nodes += other.nodes;
-        self.open = match (self.open.take(), other.open) {
-            (Some(own), Some(others)) => Some(own.iter().zip(&others).map(|(a, b)| a.max(*b)).collect()),
-            _ => None,
-        };
     }
 
     /// How much better a row with at most as many changes could be; `None` without a proof.
@@ -457,7 +441,7 @@ impl Solver<'_> {
         (self.decoder.best_rows(mask, logits, count).to_vec(), logits.to_vec())
     }
 
-    /// The search of a method, for ways of every duration.
+    /// The search of a method.
     fn search(
         &mut self,
         person: Person<'_>,
@@ -466,43 +450,14 @@ impl Solver<'_> {
         taken: &[Vec<usize>],
         method: Method,
     ) -> SearchResult {
-        let search_one = |solver: &mut Self, duration| {
-            let problem = person.problem(aim, duration, budget, taken);
-            solver.search_duration(&problem, person.proposals, aim.price, method)
-        };
-        self.search_durations(person, aim, search_one)
-    }
-
-    /// Joins the searches for ways of every duration, and verifies what they find.
-    fn search_durations(
-        &mut self,
-        person: Person<'_>,
-        aim: &Aim,
-        mut search_one: impl FnMut(&mut Self, usize) -> SearchResult,
-    ) -> SearchResult {
-        let mut search = search_one(self, 0);
-        for duration in 1..person.candidates.durations().len() {
-            let other = search_one(self, duration);
-            search.merge(other);
-        }
-        self.verify(person, aim, &mut search);
-        search
-    }
-
-    fn search_duration(
-        &mut self,
-        problem: &SearchProblem<'_>,
-        proposals: &[Code],
-        price: f64,
-        method: Method,
-    ) -> SearchResult {
         let answers = &self.model.config().answers;
+        let problem = &person.problem(aim, budget, taken);
         let frontier = match (method, answers.search) {
-            (Method::Generate, _) => self.accepted_frontier(problem, proposals),
+            (Method::Generate, _) => self.accepted_frontier(problem, person.proposals),
             (_, LocalSearch::Swap) => {
-                let known = self.accepted_frontier(problem, proposals);
-                self.memory.most_passes = self.passes(problem);
-                swap::search(problem, &mut self.evaluator, &mut self.memory, known, price, self.stop)
+                let known = self.accepted_frontier(problem, person.proposals);
+                self.memory.most_passes = self.passes();
+                swap::search(problem, &mut self.evaluator, &mut self.memory, known, aim.price, self.stop)
             }
             (_, LocalSearch::Paper) => {
                 let mut two_phase = TwoPhase {
@@ -511,24 +466,23 @@ impl Solver<'_> {
                     evaluator: &mut self.evaluator,
                     delta_max: answers.delta_max,
                 };
-                let proposals = proposals.chunks_exact(problem.duration.row.len());
+                let proposals = person.proposals.chunks_exact(problem.candidates.features());
                 let proposals = proposals.take_while(|_| self.stop.check().is_ok());
                 let refined: Vec<Code> = proposals.flat_map(|proposal| two_phase.search(proposal)).collect();
                 self.accepted_frontier(problem, &refined)
             }
         };
-        match method {
-            Method::Exact => {
-                let durations = problem.candidates.durations().len();
-                self.prove(problem, frontier, answers.nodes.div_ceil(durations))
-            }
+        let mut search = match method {
+            Method::Exact => self.prove(problem, frontier, answers.nodes),
             Method::Generate | Method::Refine => SearchResult::unproved(frontier),
-        }
+        };
+        self.verify(person, aim, &mut search);
+        search
     }
 
     /// The frontier of the rows of codes that are accepted and may be offered.
     fn accepted_frontier(&mut self, problem: &SearchProblem<'_>, rows: &[Code]) -> Frontier {
-        let rows = rows.chunks_exact(problem.duration.row.len()).filter_map(|codes| problem.row(codes));
+        let rows = rows.chunks_exact(problem.candidates.features()).filter_map(|codes| problem.row(codes));
         self.frontier_of(problem, rows)
     }
 
@@ -542,15 +496,25 @@ impl Solver<'_> {
         let mut frontier = Frontier::default();
         for (row, log_prob) in accepted.into_iter().zip(log_probs) {
             let (cost, changes) = (Cost::of(problem.candidates, &row.choices), problem.changes(&row));
-            let worth = problem.worth(log_prob, cost);
+            let worth = problem.worth(log_prob, row.duration, cost);
             frontier.add(Solution { row, log_prob, cost, worth, changes });
         }
         frontier
     }
 
+    /// Searches exactly, one duration after the other: clocks stand elsewhere after each.
     fn prove(&mut self, problem: &SearchProblem<'_>, known: Frontier, max_nodes: usize) -> SearchResult {
-        let Proof { frontier, open, nodes } =
-            exact::solve(problem, &mut self.evaluator, known, max_nodes, self.stop);
+        let durations = problem.candidates.durations().len();
+        let (mut frontier, mut open) = (known, vec![f64::NEG_INFINITY; problem.budget + 1]);
+        let mut nodes = 0;
+        for duration in 0..durations {
+            let share = (max_nodes - nodes).div_ceil(durations - duration);
+            let problem = problem.after(duration);
+            let proof = exact::solve(&problem, &mut self.evaluator, frontier, share, self.stop);
+            open.iter_mut().zip(&proof.open).for_each(|(open, other)| *open = open.max(*other));
+            nodes += proof.nodes;
+            frontier = proof.frontier;
+        }
         SearchResult { frontier, open: Some(open), nodes }
     }
 
@@ -565,14 +529,13 @@ impl Solver<'_> {
         method: Method,
     ) -> SearchResult {
         let nodes = self.affordable(if method == Method::Exact { DEEPER_NODES } else { RULING_OUT_NODES });
-        let nodes = nodes.div_ceil(person.candidates.durations().len());
-        self.search_durations(person, aim, |solver, duration| {
-            let problem = |budget| person.problem(aim, duration, budget, &[]);
-            match method {
-                Method::Exact => solver.prove_deeper(problem, least, most, nodes),
-                Method::Generate | Method::Refine => solver.refine_deeper(problem, aim, least, most, nodes),
-            }
-        })
+        let problem = |budget| person.problem(aim, budget, &[]);
+        let mut search = match method {
+            Method::Exact => self.prove_deeper(problem, least, most, nodes),
+            Method::Generate | Method::Refine => self.refine_deeper(problem, aim, least, most, nodes),
+        };
+        self.verify(person, aim, &mut search);
+        search
     }
 
     /// By local search: the fewest changes that it finds, and the best rows with as many.
@@ -585,7 +548,7 @@ impl Solver<'_> {
         nodes: usize,
     ) -> SearchResult {
         let widest = problem(most);
-        self.memory.most_passes = self.passes(&widest);
+        self.memory.most_passes = self.passes();
         let mut found = swap::fewest(&widest, &mut self.evaluator, &mut self.memory, self.stop);
         if found.solutions().is_empty() {
             let search = self.prove(&widest, found, nodes);
@@ -615,7 +578,7 @@ impl Solver<'_> {
         all_nodes: usize,
     ) -> SearchResult {
         let widest = problem(most);
-        self.memory.most_passes = self.passes(&widest);
+        self.memory.most_passes = self.passes();
         let mut known = swap::fewest(&widest, &mut self.evaluator, &mut self.memory, self.stop);
         if known.solutions().is_empty() {
             let mut search = self.prove(&widest, Frontier::default(), all_nodes);
@@ -651,10 +614,9 @@ impl Solver<'_> {
         affordable(count, self.model.accepted().edges() + trees)
     }
 
-    /// The most passes of a local search for ways of one duration.
-    fn passes(&self, problem: &SearchProblem<'_>) -> usize {
-        let durations = problem.candidates.durations().len();
-        self.affordable(self.model.config().answers.passes).div_ceil(durations)
+    /// The most passes of a local search.
+    fn passes(&self) -> usize {
+        self.affordable(self.model.config().answers.passes)
     }
 }
 

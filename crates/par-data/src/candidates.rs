@@ -146,6 +146,8 @@ pub struct Candidates<'c> {
     /// The features that the person acts on, ascending.
     free: Vec<usize>,
     durations: Vec<Duration>,
+    /// The features that move with time, ascending.
+    clocks: Vec<usize>,
     max_effort: f64,
     /// The most months of a way.
     within: u32,
@@ -166,6 +168,7 @@ impl Constraints {
             lists,
             free: Vec::new(),
             durations: Vec::new(),
+            clocks: Vec::new(),
             max_effort: wishes.max_effort.unwrap_or(f64::INFINITY),
             within: wishes.within.unwrap_or(u32::MAX),
             no_harm: wishes.no_harm,
@@ -293,7 +296,7 @@ impl<'c> Candidates<'c> {
             return None;
         }
         let action = self.constraints.action(feature);
-        let has_clocks = (0..self.lists.len()).any(|feature| self.is_clock(feature));
+        let has_clocks = !self.clocks.is_empty();
         let does_as_well = |other: Candidate| {
             let months = action.months(own, other);
             let is_affordable = self.max_effort.is_infinite()
@@ -316,7 +319,7 @@ impl<'c> Candidates<'c> {
     /// none, a special number lies between, or a relation or a policy looks at it.
     pub fn toward_own(&self, feature: usize, candidate: Candidate) -> Option<TowardOwn> {
         let (own, action) = (self.lists[feature][0], self.constraints.action(feature));
-        let has_clocks = (0..self.lists.len()).any(|feature| self.is_clock(feature));
+        let has_clocks = !self.clocks.is_empty();
         let is_alone = candidate.number.is_nan()
             || own.number.is_nan()
             || action.is_special(own.code)
@@ -372,9 +375,24 @@ impl<'c> Candidates<'c> {
         self.free.len()
     }
 
-    /// How long ways can take: each its own search, since clocks move on.
+    /// How long ways can take, ascending: clocks move on meanwhile.
     pub fn durations(&self) -> &[Duration] {
         &self.durations
+    }
+
+    /// The features that move with time, ascending.
+    pub fn clocks(&self) -> &[usize] {
+        &self.clocks
+    }
+
+    /// Whether a change of the feature may take time.
+    pub fn takes_time(&self, feature: usize) -> bool {
+        self.lists[feature].iter().any(|candidate| candidate.months > 0)
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.lists.len()
     }
 
     /// The place of a row's duration among all.

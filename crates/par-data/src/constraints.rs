@@ -298,6 +298,11 @@ impl Constraints {
         self.features.len()
     }
 
+    /// Whether there are policies beside the classifier.
+    pub fn has_policies(&self) -> bool {
+        !self.policies.is_empty()
+    }
+
     /// Number of codes of all features: the length of a vector of logits.
     pub fn codes(&self) -> usize {
         self.permitted.len()

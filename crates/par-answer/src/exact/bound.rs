@@ -98,7 +98,7 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             features.push(first..changes.len());
         }
         let consequences =
-            (0..problem.duration.row.len()).filter(|&feature| problem.is_consequence(feature)).collect();
+            (0..candidates.features()).filter(|&feature| problem.is_consequence(feature)).collect();
         let ball = if problem.reads_values { problem.ball_of_choices() } else { problem.ball_of_codes() };
         Self {
             problem,
@@ -280,7 +280,12 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             }
             Unit::Likelihood => score * self.centre,
         };
-        Pass { unit, score, weight, constant: constant - weight * self.problem.log_given }
+        Pass { unit, score, weight, constant: constant - weight * self.log_given() }
+    }
+
+    /// log p⁺ of what the person cannot change.
+    fn log_given(&self) -> f64 {
+        self.problem.log_given[self.row.duration]
     }
 
     /// What a change adds to the objective and the constraints, beside the likelihood.
@@ -370,7 +375,7 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             return f64::INFINITY;
         }
         let sum = Cost { effort: self.cost.effort + cost.effort, rarity: self.cost.rarity + cost.rarity };
-        self.problem.worth(log_prob, sum)
+        self.problem.worth(log_prob, self.row.duration, sum)
     }
 
     /// What the cheapest row of the node with this change and `others` beside it is worth at most, whatever its
@@ -379,7 +384,7 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
         let objective = &self.problem.objective;
         let others = self.cheapest.iter().take(others).sum::<f64>();
         let price = objective.price(self.cost) + objective.price(self.changes[change].cost) + others;
-        -objective.likelihood * self.problem.log_given - price
+        -objective.likelihood * self.log_given() - price
     }
 
     /// A bound in a pass's unit as one on what rows are worth.

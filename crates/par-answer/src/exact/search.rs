@@ -315,7 +315,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 let row = changed.clone();
                 let log_prob = self.bounder.evaluator.log_prob(&row.codes);
                 let cost = Cost::of(problem.candidates, &row.choices);
-                let worth = problem.worth(log_prob, cost);
+                let worth = problem.worth(log_prob, changed.duration, cost);
                 improves |= self.frontier.add(Solution { row, log_prob, cost, worth, changes: made + 1 });
             }
             problem.set(&mut changed, feature, 0);

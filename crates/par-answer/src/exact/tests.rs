@@ -65,11 +65,11 @@ impl Case {
         let Self { classifier, threshold, taken, objective, .. } = self;
         SearchProblem {
             candidates,
-            duration: &candidates.durations()[0],
+            duration: Some(0),
             target: Target { classifier, threshold: *threshold, scale: ScoreScale::Probability },
             reads_values: false,
             objective: *objective,
-            log_given: -0.5,
+            log_given: &[-0.5],
             budget,
             taken,
         }
@@ -96,7 +96,7 @@ impl Case {
         let mut rows = self.rows(problem);
         rows.retain(|row| problem.changes(row) > 0 && problem.permits(row) && problem.accepts(row));
         let worth = |row: &Row| {
-            problem.worth(evaluator.log_prob(&row.codes), Cost::of(problem.candidates, &row.choices))
+            problem.worth(evaluator.log_prob(&row.codes), 0, Cost::of(problem.candidates, &row.choices))
         };
         let worths: Vec<f64> = rows.iter().map(worth).collect();
         rows.into_iter().zip(worths).collect()
@@ -183,7 +183,7 @@ proptest! {
         let rows: Vec<(Vec<usize>, f64, f64)> = (case.accepted(&problem).into_iter())
             .filter(|(_, worth)| *worth > f64::NEG_INFINITY)
             .map(|(row, worth)| {
-                let conditional = case.circuit.evaluator().log_prob(&row.codes) - problem.log_given;
+                let conditional = case.circuit.evaluator().log_prob(&row.codes) - problem.log_given[0];
                 let further = (0..count).filter(|&change| has(&row, change) && !made.contains(&change));
                 (made.iter().all(|&made| has(&row, made)), further.collect::<Vec<_>>(), worth, conditional)
             })

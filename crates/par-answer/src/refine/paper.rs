@@ -186,11 +186,11 @@ mod tests {
             let candidates = self.constraints.candidates(&own, &Wishes::default(), Reach::Codes);
             let problem = SearchProblem {
                 candidates: &candidates,
-                duration: &candidates.durations()[0],
+                duration: None,
                 target: Target { classifier: &classifier, threshold: 0.5, scale: ScoreScale::Probability },
                 reads_values: false,
                 objective: Objective::likeliest(0.0, f64::NEG_INFINITY),
-                log_given: 0.0,
+                log_given: &[0.0],
                 budget: 4,
                 taken: &[],
             };

@@ -4,6 +4,7 @@ use par_circuit::{Code, Evaluator, Stop};
 use par_data::Choice;
 use par_model::classifier::neural::offsets;
 
+use super::walk::FLOOR_PULL;
 use crate::problem::{Cost, Frontier, Row, SearchProblem, Solution};
 
 /// The buffers of the search, reused for the next person, and how much it may do.
@@ -13,18 +14,23 @@ pub(crate) struct Memory {
     likelihoods: Vec<f64>,
     /// All single changes of the last row.
     pub(super) singles: Vec<Single>,
-    /// The log-odds of the same rows, as the classifier has them; empty until they are needed.
-    pub(super) log_odds: Vec<f64>,
-    better: Vec<Better>,
+    /// The rows of those in which several places differ, as the classifier reads them, concatenated.
+    moved: Vec<Code>,
+    /// The log-odds of all rows that differ from the last one in one place, and of those that moved; empty until they are
+    /// needed.
+    log_odds: Vec<f64>,
+    moved_log_odds: Vec<f64>,
+    /// Single changes that would improve the frontier, if they are accepted, each with what it is worth.
+    better: Vec<(f64, usize)>,
     /// Rows whose single changes have been tried, concatenated. The frontier only rises, so trying them again would
     /// find nothing.
     centres: Vec<Choice>,
     /// How many passes of the circuit the last search made, and the most that one makes.
     pub(crate) passes: usize,
     pub(crate) most_passes: usize,
-    /// What is known of the single changes of the person's own row, from which every walk starts.
-    own: Option<Scored>,
-    /// What walks that stayed denied came to, for each duration and budget; see [`super::walk`].
+    /// Rows of this person whose single changes the circuit has scored: searches for other aims come by them again.
+    scored: Vec<Scored>,
+    /// What walks that stayed denied came to, for each longest duration and budget; see [`super::walk`].
     pub(super) reached: Vec<super::walk::Reached>,
 }
 
@@ -33,28 +39,20 @@ impl Default for Memory {
         Self {
             likelihoods: Vec::new(),
             singles: Vec::new(),
+            moved: Vec::new(),
             log_odds: Vec::new(),
+            moved_log_odds: Vec::new(),
             better: Vec::new(),
             centres: Vec::new(),
             passes: 0,
             most_passes: usize::MAX,
-            own: None,
+            scored: Vec::new(),
             reached: Vec::new(),
         }
     }
 }
 
-/// A single change that would improve the frontier, if it is accepted.
-#[derive(Clone, Copy, Debug)]
-struct Better {
-    worth: f64,
-    log_prob: f64,
-    changes: usize,
-    feature: usize,
-    choice: Choice,
-}
-
-/// All single changes of a row.
+/// log p⁺ of all single changes of a row.
 #[derive(Clone, Debug)]
 struct Scored {
     codes: Vec<Code>,
@@ -67,6 +65,9 @@ const SCORED_ALONE: usize = 8;
 /// So many evaluations of single rows count as a pass.
 const ROWS_A_PASS: usize = 16;
 
+/// So many rows are remembered with their single changes.
+const REMEMBERED: usize = 64;
+
 /// Of more single changes than this, only those that reach the target are put in order.
 const MANY: usize = 200;
 
@@ -74,7 +75,7 @@ impl Memory {
     /// Forgets what is known of a person, before the next.
     pub(crate) fn forget(&mut self) {
         self.reached.clear();
-        self.own = None;
+        self.scored.clear();
     }
 }
 
@@ -97,13 +98,14 @@ pub(crate) fn search(
     }
     // Measured: on credit ways of least effort then take 0.83 instead of 1.22, for half as much time again; the
     // likeliest rows hardly get likelier.
-    if problem.objective.likelihood < problem.objective.effort {
+    let is_for_effort = problem.objective.likelihood < problem.objective.effort;
+    if is_for_effort {
         search.walk_again();
     }
-    let mut searched: Vec<Row> = Vec::new();
-    while let Some(row) = search.next(price, &searched) {
-        search.trade(&row);
-        searched.push(row);
+    search.trade_all(price);
+    if problem.has_clocks() && !is_for_effort {
+        search.visit_durations(price);
+        search.trade_all(price);
     }
     search.frontier
 }
@@ -147,7 +149,41 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     ) -> Self {
         memory.centres.clear();
         memory.passes = 0;
-        Self { problem, evaluator, memory, frontier, stop, starts: Vec::new() }
+        let starts = offsets(problem.target.classifier.cardinalities());
+        Self { problem, evaluator, memory, frontier, stop, starts }
+    }
+
+    /// Searches around solutions until it has been at all near the one most worth offering.
+    fn trade_all(&mut self, price: f64) {
+        let mut searched: Vec<Row> = Vec::new();
+        while let Some(row) = self.next(price, &searched) {
+            self.trade(&row);
+            searched.push(row);
+        }
+    }
+
+    /// Searches around the best single change of the best solution to each other duration: after more time, other
+    /// changes are worth making.
+    fn visit_durations(&mut self, price: f64) {
+        let problem = self.problem;
+        let Some(best) = self.frontier.choice(price).map(|best| best.row.clone()) else { return };
+        if self.is_over() {
+            return;
+        }
+        self.pass(&best);
+        let mut starts: Vec<Option<(f64, usize, Choice)>> = vec![None; problem.candidates.durations().len()];
+        for &Single { feature, choice, log_prob, duration, cost, .. } in &self.memory.singles {
+            let worth = problem.relaxed_worth(log_prob, duration, cost, FLOOR_PULL);
+            let start = &mut starts[duration];
+            if duration != best.duration && start.is_none_or(|(most, ..)| worth > most) {
+                *start = Some((worth, feature, choice));
+            }
+        }
+        for (_, feature, choice) in starts.into_iter().flatten() {
+            let mut row = best.clone();
+            problem.set(&mut row, feature, choice);
+            self.trade(&row);
+        }
     }
 
     /// The next solution to search around.
@@ -200,19 +236,17 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         self.pass(centre);
         let mut better = std::mem::take(&mut self.memory.better);
         better.clear();
-        for &Single { feature, choice, changes, log_prob, cost, .. } in &self.memory.singles {
-            let worth = self.problem.worth(log_prob, cost);
-            if worth > self.frontier.at_most(changes) {
-                better.push(Better { worth, log_prob, changes, feature, choice });
+        for (place, single) in self.memory.singles.iter().enumerate() {
+            let worth = self.problem.worth(single.log_prob, single.duration, single.cost);
+            if worth > self.frontier.at_most(single.changes) {
+                better.push((worth, place));
             }
         }
         if better.len() > MANY {
             self.score_neighbours(centre);
-            better.retain(|one| self.may_be_accepted(one));
+            better.retain(|&(_, place)| self.may_be_accepted(place));
         }
-        better.sort_by(|a, b| {
-            b.worth.total_cmp(&a.worth).then((a.feature, a.choice).cmp(&(b.feature, b.choice)))
-        });
+        better.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         self.add_accepted(centre, &better);
         self.memory.better = better;
         true
@@ -220,22 +254,22 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
 
     /// Scores all single changes of a row by the circuit.
     pub(super) fn pass(&mut self, centre: &Row) {
-        let Memory { likelihoods, log_odds, own, passes, .. } = &mut *self.memory;
+        let Memory { likelihoods, log_odds, scored, passes, .. } = &mut *self.memory;
         log_odds.clear();
-        if let Some(own) = own.as_ref().filter(|own| own.codes == centre.codes) {
-            likelihoods.clone_from(&own.likelihoods);
+        if let Some(known) = scored.iter().find(|known| known.codes == centre.codes) {
+            likelihoods.clone_from(&known.likelihoods);
         } else {
             *passes += 1;
             likelihoods.resize(self.problem.candidates.constraints().codes(), 0.0);
             self.evaluator.neighbours(&centre.codes, likelihoods);
-            if own.is_none() && self.problem.changes(centre) == 0 {
-                *own = Some(Scored { codes: centre.codes.clone(), likelihoods: likelihoods.clone() });
+            if scored.len() < REMEMBERED {
+                scored.push(Scored { codes: centre.codes.clone(), likelihoods: likelihoods.clone() });
             }
         }
         self.list_singles(centre);
     }
 
-    /// Lists each single change within the budget, except back to the person's own row. Rows whose consequences move
+    /// Lists each single change within the budget, except back to the person's own row. Rows in which several codes differ
     /// need an evaluation of their own; sixteen of them count as a pass.
     fn list_singles(&mut self, centre: &Row) {
         let problem = self.problem;
@@ -243,11 +277,12 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         let made = problem.changes(centre);
         let cost = Cost::of(candidates, &centre.choices);
         let mut row = centre.clone();
-        let Memory { singles, likelihoods, .. } = &mut *self.memory;
+        let Memory { singles, likelihoods, moved, .. } = &mut *self.memory;
         singles.clear();
-        let (mut moved, mut codes): (Vec<usize>, Vec<Code>) = (Vec::new(), Vec::new());
+        moved.clear();
+        let (mut waiting, mut codes): (Vec<usize>, Vec<Code>) = (Vec::new(), Vec::new());
         for &feature in candidates.free() {
-            let has_consequences = candidates.has_consequences(feature);
+            let moves_others = problem.moves_others(feature);
             let list = candidates.of(feature);
             let own = centre.choices[feature];
             let start = candidates.constraints().range(feature).start;
@@ -256,36 +291,59 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 if changes > problem.budget || changes == 0 {
                     continue;
                 }
-                let mut log_prob = f64::NEG_INFINITY;
-                if has_consequences {
+                let cost = cost.replacing(&list[usize::from(own)], candidate);
+                let mut single = Single {
+                    feature,
+                    choice,
+                    changes,
+                    log_prob: likelihoods[start + usize::from(candidate.code)],
+                    reading: Reading::One(match problem.reads_values {
+                        true => self.starts[feature] + usize::from(choice),
+                        false => start + usize::from(candidate.code),
+                    }),
+                    duration: centre.duration,
+                    cost,
+                };
+                if moves_others {
                     problem.set(&mut row, feature, choice);
+                    (single.log_prob, single.duration) = (f64::NEG_INFINITY, row.duration);
                     if row.is_settled {
-                        moved.push(singles.len());
-                        codes.extend_from_slice(&row.codes);
+                        let place = one_difference(problem, &row, centre, feature);
+                        match place {
+                            Some(place) => single.log_prob = likelihoods[place],
+                            None => {
+                                waiting.push(singles.len());
+                                codes.extend_from_slice(&row.codes);
+                            }
+                        }
+                        single.reading = match place.filter(|_| !problem.reads_values) {
+                            Some(place) => Reading::One(place),
+                            None => {
+                                moved.extend_from_slice(problem.classified(&row));
+                                Reading::Several(moved.len() / row.codes.len() - 1)
+                            }
+                        };
                     }
                     row.clone_from(centre);
-                } else {
-                    log_prob = likelihoods[start + usize::from(candidate.code)];
                 }
-                let cost = cost.replacing(&list[usize::from(own)], candidate);
-                singles.push(Single { feature, choice, changes, log_prob, cost, has_consequences });
+                singles.push(single);
             }
         }
-        if !moved.is_empty() {
-            self.memory.passes += moved.len().div_ceil(ROWS_A_PASS);
-            for (&place, log_prob) in moved.iter().zip(self.evaluator.log_probs(&codes)) {
+        if !waiting.is_empty() {
+            self.memory.passes += waiting.len().div_ceil(ROWS_A_PASS);
+            for (&place, log_prob) in waiting.iter().zip(self.evaluator.log_probs(&codes)) {
                 self.memory.singles[place].log_prob = log_prob;
             }
         }
     }
 
     /// Adds the accepted ones of single changes to the frontier.
-    fn add_accepted(&mut self, centre: &Row, better: &[Better]) {
+    fn add_accepted(&mut self, centre: &Row, better: &[(f64, usize)]) {
         let problem = self.problem;
         let mut row = centre.clone();
         let mut scored_alone = 0;
-        for one in better {
-            let &Better { worth, log_prob, changes, feature, choice } = one;
+        for &(worth, place) in better {
+            let Single { feature, choice, changes, log_prob, .. } = self.memory.singles[place];
             if worth <= self.frontier.at_most(changes) {
                 continue;
             }
@@ -293,7 +351,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 self.score_neighbours(centre);
                 scored_alone += 1;
             }
-            if scored_alone > SCORED_ALONE && !self.may_be_accepted(one) {
+            if scored_alone > SCORED_ALONE && !self.may_be_accepted(place) {
                 continue;
             }
             problem.set(&mut row, feature, choice);
@@ -309,30 +367,38 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     }
 
     /// Whether a single change of the last row may reach the target, after [`Search::score_neighbours`].
-    fn may_be_accepted(&self, &Better { feature, choice, .. }: &Better) -> bool {
-        self.problem.candidates.has_consequences(feature)
-            || self.problem.target.is_reached_by(self.estimate(feature, choice) + ROUNDING)
+    fn may_be_accepted(&self, single: usize) -> bool {
+        self.problem.target.is_reached_by(self.estimate(&self.memory.singles[single]) + ROUNDING)
     }
 
     /// Scores all single changes of the last row by the classifier.
     pub(super) fn score_neighbours(&mut self, centre: &Row) {
-        if self.memory.log_odds.is_empty() {
+        let Memory { log_odds, moved, moved_log_odds, .. } = &mut *self.memory;
+        if log_odds.is_empty() {
             let classifier = self.problem.target.classifier;
-            if self.starts.is_empty() {
-                self.starts = offsets(classifier.cardinalities());
-            }
-            self.memory.log_odds.resize(classifier.cardinalities().iter().sum(), 0.0);
-            classifier.neighbours(self.problem.classified(centre), &mut self.memory.log_odds);
+            log_odds.resize(classifier.cardinalities().iter().sum(), 0.0);
+            classifier.neighbours(self.problem.classified(centre), log_odds);
+            moved_log_odds.clear();
+            moved_log_odds.extend(moved.chunks_exact(centre.codes.len()).map(|row| classifier.log_odds(row)));
         }
     }
 
-    /// The log-odds with another choice, up to rounding, after [`Search::score_neighbours`]. It must have no
-    /// consequences.
-    pub(super) fn estimate(&self, feature: usize, choice: Choice) -> f64 {
-        let code = self.problem.candidates.of(feature)[usize::from(choice)].code;
-        self.memory.log_odds
-            [self.starts[feature] + usize::from(if self.problem.reads_values { choice } else { code })]
+    /// The log-odds of a single change, up to rounding, after [`Search::score_neighbours`].
+    pub(super) fn estimate(&self, single: &Single) -> f64 {
+        match single.reading {
+            Reading::One(place) => self.memory.log_odds[place],
+            Reading::Several(row) => self.memory.moved_log_odds[row],
+        }
     }
+}
+
+/// The place, among all codes, of the one code that differs between a row and the centre, or of a code of `feature` that
+/// both have; `None` if several differ.
+fn one_difference(problem: &SearchProblem<'_>, row: &Row, centre: &Row, feature: usize) -> Option<usize> {
+    let mut differing = (0..row.codes.len()).filter(|&other| row.codes[other] != centre.codes[other]);
+    let first = differing.next().unwrap_or(feature);
+    let place = problem.candidates.constraints().range(first).start + usize::from(row.codes[first]);
+    differing.next().is_none().then_some(place)
 }
 
 /// Log-odds of all single changes are as near as this to those of the rows themselves.
@@ -345,8 +411,19 @@ pub(super) struct Single {
     pub(super) choice: Choice,
     /// How many features the person then changes.
     pub(super) changes: usize,
-    /// log p⁺ of the changed row; −∞ if a consequence would be impossible.
+    /// log p⁺ of the changed row; −∞ if a clock or a consequence would be impossible.
     pub(super) log_prob: f64,
+    /// That of the changed row.
+    pub(super) duration: usize,
     pub(super) cost: Cost,
-    pub(super) has_consequences: bool,
+    reading: Reading,
+}
+
+/// What the classifier reads of a single change.
+#[derive(Clone, Copy, Debug)]
+enum Reading {
+    /// One code, or choice, in place of another, at this place among all.
+    One(usize),
+    /// Several; this row among those that moved.
+    Several(usize),
 }

@@ -19,7 +19,7 @@ const BEAM: (usize, usize) = (2, 6);
 const PASSES_A_ROW: usize = 25;
 
 /// What a nat below the floor costs on a walk.
-const FLOOR_PULL: f64 = 1.0;
+pub(super) const FLOOR_PULL: f64 = 1.0;
 
 /// A row that breaks a policy counts as so much short of the target.
 const BROKEN_POLICY: f64 = 1e3;
@@ -56,7 +56,7 @@ impl Search<'_, '_, '_> {
     /// Walks from the person's own row until there is a solution.
     pub(super) fn reach(&mut self) {
         let problem = self.problem;
-        let (months, budget) = (problem.duration.longest, problem.budget);
+        let (months, budget) = (problem.longest(), problem.budget);
         let target = self.target();
         let is_same = |reached: &&Reached| reached.months == months && reached.budget == budget;
         // The first walk goes the same way whatever the target, until it is reached.
@@ -88,7 +88,8 @@ impl Search<'_, '_, '_> {
         let Some(best) = self.frontier.solutions().last() else { return };
         let target = self.target();
         let cost = Cost::of(problem.candidates, &own.choices);
-        let worth = problem.relaxed_worth(self.evaluator.log_prob(&own.codes), cost, FLOOR_PULL);
+        let log_prob = self.evaluator.log_prob(&own.codes);
+        let worth = problem.relaxed_worth(log_prob, own.duration, cost, FLOOR_PULL);
         let short = (target - problem.log_odds(&own)).max(f64::MIN_POSITIVE);
         let pull = ((worth - best.worth) / short).clamp(LEAST_PULL, PULL);
         self.walk_abreast(pull, target, 1);
@@ -162,21 +163,20 @@ impl Search<'_, '_, '_> {
         let mut steps: Vec<Step> = Vec::with_capacity(problem.candidates.free().len());
         let mut highest = f64::NEG_INFINITY;
         for &single in &self.memory.singles {
-            let Single { feature, choice, changes, log_prob, cost, has_consequences } = single;
+            let Single { feature, choice, changes, log_prob, duration, cost, .. } = single;
             if log_prob == f64::NEG_INFINITY {
                 continue;
             }
-            problem.set(&mut row, feature, choice);
-            let policies = if problem.candidates.keeps_policies(&row.choices) { 0.0 } else { BROKEN_POLICY };
-            let log_odds =
-                if has_consequences { problem.log_odds(&row) } else { self.estimate(feature, choice) };
-            match has_consequences {
-                true => row.clone_from(centre),
-                false => problem.set(&mut row, feature, centre.choices[feature]),
+            let mut policies = 0.0;
+            if problem.candidates.constraints().has_policies() {
+                problem.set(&mut row, feature, choice);
+                policies = if problem.candidates.keeps_policies(&row.choices) { 0.0 } else { BROKEN_POLICY };
+                row.clone_from(centre);
             }
+            let log_odds = self.estimate(&single);
             highest = highest.max(log_odds);
             let short = (target - log_odds).max(0.0) + policies;
-            let merit = problem.relaxed_worth(log_prob, cost, FLOOR_PULL) - pull * short;
+            let merit = problem.relaxed_worth(log_prob, duration, cost, FLOOR_PULL) - pull * short;
             let step = Step { merit, short, changes, feature, choice };
             match steps.last_mut() {
                 Some(last) if last.feature == feature && last.merit >= merit => {}
@@ -260,11 +260,11 @@ mod tests {
         let candidates = constraints.candidates(&own, &Wishes::default(), Reach::Codes);
         let problem = SearchProblem {
             candidates: &candidates,
-            duration: &candidates.durations()[0],
+            duration: None,
             target: Target { classifier: &classifier, threshold: 0.5, scale: ScoreScale::Probability },
             reads_values: false,
             objective: Objective::likeliest(0.0, f64::NEG_INFINITY),
-            log_given: 0.0,
+            log_given: &[0.0],
             budget,
             taken: &[],
         };
@@ -296,7 +296,10 @@ mod tests {
     fn a_search_ends_when_its_passes_are_used_up() {
         let mut memory = Memory::default();
         memory.most_passes = 2;
-        assert_eq!(changes(30, 12, &mut memory), [None, None]);
-        assert_eq!(memory.passes, 2);
+        assert_eq!(changes(30, 12, &mut memory)[0], None);
+        assert_eq!(
+            memory.passes, 2,
+            "the second search starts from what the first one has scored, and ends as soon"
+        );
     }
 }

@@ -36,20 +36,14 @@ impl Solver<'_> {
             for is_guided in [false, true] {
                 let preferences = is_guided.then(|| preferences(person.mask, person.logits));
                 let likeliest = aims.last().expect("a chunk has an aim");
-                let completed: Vec<Vec<Row>> = (0..person.candidates.durations().len())
-                    .map(|duration| {
-                        let problem = person.problem(likeliest, duration, most, &[]);
-                        self.completed(&problem, preferences.as_deref())
-                    })
-                    .collect();
+                let completed = self.completed(&person.problem(likeliest, most, &[]), preferences.as_deref());
                 for (budget, aim) in
                     [budget, most].into_iter().flat_map(|budget| aims.iter().map(move |aim| (budget, aim)))
                 {
-                    let search = self.search_durations(person, aim, |solver, duration| {
-                        let problem = person.problem(aim, duration, budget, &[]);
-                        let rows = completed[duration].iter().cloned();
-                        SearchResult::unproved(solver.frontier_of(&problem, rows))
-                    });
+                    let problem = person.problem(aim, budget, &[]);
+                    let frontier = self.frontier_of(&problem, completed.iter().cloned());
+                    let mut search = SearchResult::unproved(frontier);
+                    self.verify(person, aim, &mut search);
                     if !search.frontier.solutions().is_empty() {
                         return (search, *aim);
                     }

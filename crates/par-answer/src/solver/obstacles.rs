@@ -186,27 +186,24 @@ impl Solver<'_> {
         let [most_nodes, _] = nodes(request.method);
         let mut nodes = lifting.nodes;
         self.memory.forget();
-        let is_exact = request.method == Method::Exact;
-        let search = self.search_durations(person, aim, |solver, duration| {
-            let problem = person.problem(aim, duration, budget, &[]);
-            // The bounds of a single node rule out most sets.
-            let mut search = solver.prove(&problem, Frontier::default(), 1);
-            nodes = nodes.saturating_sub(1);
-            if search.frontier.solutions().is_empty() && !search.is_proved() {
-                let none = Frontier::default();
-                let passes = if is_exact { solver.passes(&problem) } else { PASSES };
-                solver.memory.most_passes = passes.min(nodes);
-                let known =
-                    swap::search(&problem, &mut solver.evaluator, &mut solver.memory, none, 0.0, solver.stop);
-                nodes = nodes.saturating_sub(solver.memory.passes);
-                search = match known.solutions() {
-                    [] => solver.prove(&problem, known, most_nodes.min(nodes)),
-                    _ => SearchResult::unproved(known),
-                };
-                nodes = nodes.saturating_sub(search.nodes);
-            }
-            search
-        });
+        let problem = person.problem(aim, budget, &[]);
+        let durations = candidates.durations().len();
+        // The bounds of a single node rule out most sets.
+        let mut search = self.prove(&problem, Frontier::default(), durations);
+        nodes = nodes.saturating_sub(durations);
+        if search.frontier.solutions().is_empty() && !search.is_proved() {
+            let none = Frontier::default();
+            let passes = if request.method == Method::Exact { self.passes() } else { PASSES };
+            self.memory.most_passes = passes.min(nodes);
+            let known = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, 0.0, self.stop);
+            nodes = nodes.saturating_sub(self.memory.passes);
+            search = match known.solutions() {
+                [] => self.prove(&problem, known, most_nodes.min(nodes)),
+                _ => SearchResult::unproved(known),
+            };
+            nodes = nodes.saturating_sub(search.nodes);
+        }
+        self.verify(person, aim, &mut search);
         lifting.nodes = nodes;
         let least = |a: &&Solution, b: &&Solution| a.cost.effort.total_cmp(&b.cost.effort);
         let solution = search.frontier.solutions().iter().min_by(least)?;

@@ -23,7 +23,8 @@ const MOST_DURATIONS: usize = 12;
 impl Candidates<'_> {
     /// Groups the durations of all changes by where they leave the clocks, and adds the clocks' candidates.
     pub(super) fn add_durations(&mut self) {
-        let clocks: Vec<usize> = (0..self.lists.len()).filter(|&feature| self.is_clock(feature)).collect();
+        self.clocks = (0..self.lists.len()).filter(|&feature| self.is_clock(feature)).collect();
+        let clocks = self.clocks.clone();
         let own = vec![0; self.lists.len()];
         if clocks.is_empty() {
             self.durations = vec![Duration { shortest: 0, longest: u32::MAX, row: own }];
