@@ -100,7 +100,8 @@ pub(crate) fn search(
     // likeliest rows hardly get likelier.
     let is_for_effort = problem.objective.likelihood < problem.objective.effort;
     if is_for_effort {
-        search.walk_again();
+        // Clocks that move with some changes make for more ways than one walk finds.
+        search.walk_again(if problem.has_clocks() { 2 } else { 1 });
     }
     search.trade_all(price);
     if problem.has_clocks() && !is_for_effort {

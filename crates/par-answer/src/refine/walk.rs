@@ -83,7 +83,7 @@ impl Search<'_, '_, '_> {
 
     /// Walks once more, weighing log-odds at the price that the best solution pays for them: where that is one large
     /// change, several small ones may be worth more.
-    pub(super) fn walk_again(&mut self) {
+    pub(super) fn walk_again(&mut self, beam: usize) {
         let (problem, own) = (self.problem, self.problem.own());
         let Some(best) = self.frontier.solutions().last() else { return };
         let target = self.target();
@@ -92,7 +92,7 @@ impl Search<'_, '_, '_> {
         let worth = problem.relaxed_worth(log_prob, own.duration, cost, FLOOR_PULL);
         let short = (target - problem.log_odds(&own)).max(f64::MIN_POSITIVE);
         let pull = ((worth - best.worth) / short).clamp(LEAST_PULL, PULL);
-        self.walk_abreast(pull, target, 1);
+        self.walk_abreast(pull, target, beam);
     }
 
     /// Looks around the best `beam` rows with no change, with one, and so on.
