@@ -81,6 +81,14 @@ impl Cost {
         Self { effort: candidates.effort(choices), rarity: candidates.rarity(choices) }
     }
 
+    /// The cost with what `one` has more than `base`.
+    pub(crate) fn with(self, one: Self, base: Self) -> Self {
+        Self {
+            effort: self.effort + one.effort - base.effort,
+            rarity: self.rarity + one.rarity - base.rarity,
+        }
+    }
+
     /// The cost with one value instead of another.
     pub(crate) fn replacing(self, old: &Candidate, new: &Candidate) -> Self {
         Self { effort: self.effort - old.effort + new.effort, rarity: self.rarity - old.rarity + new.rarity }

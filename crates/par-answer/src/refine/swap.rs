@@ -62,6 +62,13 @@ struct Scored {
 /// So many rows are scored one by one before all single changes are scored together.
 const SCORED_ALONE: usize = 8;
 
+/// Of more changes than this, none is taken back alone to look around the row: only the most promising pairs of one that
+/// is taken back and another that is made are scored.
+const TAKEN_BACK_ALONE: usize = 4;
+
+/// So many pairs are scored.
+const PAIRS: usize = 32;
+
 /// So many evaluations of single rows count as a pass.
 const ROWS_A_PASS: usize = 16;
 
@@ -122,7 +129,13 @@ pub(crate) fn fewest(
     search.reach();
     while let Some(solution) = search.frontier.solutions().first() {
         let (row, changes) = (solution.row.clone(), solution.changes);
-        search.trade_for_fewer(&row, changes);
+        search.single_changes(&row);
+        if search.frontier.fewest() == Some(changes) {
+            match changes > TAKEN_BACK_ALONE {
+                true => search.pairs_of_changes(&row, changes - 1),
+                false => search.take_back_each(&row),
+            }
+        }
         if search.frontier.fewest() == Some(changes) {
             break;
         }
@@ -157,9 +170,16 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     /// Searches around solutions until it has been at all near the one most worth offering.
     fn trade_all(&mut self, price: f64) {
         let mut searched: Vec<Row> = Vec::new();
-        while let Some(row) = self.next(price, &searched) {
-            self.trade(&row);
-            searched.push(row);
+        let mut is_taken_back = false;
+        loop {
+            while let Some(row) = self.next(price, &searched) {
+                self.trade(&row);
+                searched.push(row);
+            }
+            let Some(best) = self.frontier.choice(price).filter(|_| !is_taken_back) else { return };
+            // If it has many changes, they have not been taken back one by one.
+            self.take_back_each(&best.row.clone());
+            is_taken_back = true;
         }
     }
 
@@ -202,7 +222,16 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     }
 
     fn trade(&mut self, row: &Row) {
-        self.single_changes(row);
+        let is_new = self.single_changes(row);
+        match self.problem.changes(row) > TAKEN_BACK_ALONE {
+            true if is_new => self.pairs_of_changes(row, usize::MAX),
+            true => {}
+            false => self.take_back_each(row),
+        }
+    }
+
+    /// Looks around each row that takes one change back.
+    fn take_back_each(&mut self, row: &Row) {
         let free = self.problem.candidates.free().iter();
         for &feature in free.filter(|&&feature| row.choices[feature] != 0) {
             let mut reverted = row.clone();
@@ -211,17 +240,60 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         }
     }
 
-    /// [`Search::trade`], until a row with fewer than `changes` changes is found.
-    fn trade_for_fewer(&mut self, row: &Row, changes: usize) {
-        self.single_changes(row);
-        let free = self.problem.candidates.free().iter();
-        for &feature in free.filter(|&&feature| row.choices[feature] != 0) {
-            if self.frontier.fewest().is_some_and(|fewest| fewest < changes) || self.is_over() {
-                return;
+    /// Adds the best of the rows that take one change back and make another, with at most so many changes. What single
+    /// changes do to the row tells which pairs are promising; those are scored. After [`Search::single_changes`].
+    fn pairs_of_changes(&mut self, centre: &Row, most_changes: usize) {
+        let problem = self.problem;
+        self.score_neighbours(centre);
+        let singles = &self.memory.singles;
+        let Some(any) = problem.candidates.free().first() else { return };
+        let place = problem.candidates.constraints().range(*any).start + usize::from(centre.codes[*any]);
+        let (log_prob, log_odds) = (self.memory.likelihoods[place], problem.log_odds(centre));
+        let (made, cost) = (problem.changes(centre), Cost::of(problem.candidates, &centre.choices));
+        let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+        for (back, taken) in singles.iter().enumerate().filter(|(_, single)| single.choice == 0) {
+            let odds = self.estimate(taken) - log_odds;
+            for (place, other) in singles.iter().enumerate() {
+                let changes = taken.changes + other.changes - made;
+                // Two that are taken back are a pair once.
+                let is_pair = taken.feature != other.feature && (other.choice != 0 || back < place);
+                if !is_pair || changes > most_changes.min(problem.budget) || changes == 0 {
+                    continue;
+                }
+                let cost = cost.with(taken.cost, cost).with(other.cost, cost);
+                let worth = problem.worth(taken.log_prob + other.log_prob - log_prob, other.duration, cost);
+                if worth > self.frontier.at_most(changes)
+                    && problem.target.is_reached_by(odds + self.estimate(other) + ROUNDING)
+                {
+                    pairs.push((worth, back, place));
+                }
             }
-            let mut reverted = row.clone();
-            self.problem.set(&mut reverted, feature, 0);
-            self.single_changes(&reverted);
+        }
+        let best_first = |a: &(f64, usize, usize), b: &(f64, usize, usize)| {
+            b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2)))
+        };
+        if pairs.len() > PAIRS {
+            pairs.select_nth_unstable_by(PAIRS, best_first);
+            pairs.truncate(PAIRS);
+        }
+        pairs.sort_by(best_first);
+        let rows: Vec<Row> = pairs
+            .iter()
+            .map(|&(_, back, place)| {
+                let mut row = centre.clone();
+                for single in [&self.memory.singles[back], &self.memory.singles[place]] {
+                    problem.set(&mut row, single.feature, single.choice);
+                }
+                row
+            })
+            .filter(|row| problem.permits(row) && problem.accepts(row))
+            .collect();
+        let codes: Vec<Code> = rows.iter().flat_map(|row| row.codes.iter().copied()).collect();
+        self.memory.passes += 1 + rows.len().div_ceil(ROWS_A_PASS);
+        for (row, log_prob) in rows.into_iter().zip(self.evaluator.log_probs(&codes)) {
+            let (changes, cost) = (problem.changes(&row), Cost::of(problem.candidates, &row.choices));
+            let worth = problem.worth(log_prob, row.duration, cost);
+            self.frontier.add(Solution { row, log_prob, cost, worth, changes });
         }
     }
 
