@@ -239,7 +239,7 @@ fn is_on_the_way(problem: &SearchProblem<'_>, row: &Row) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use par_circuit::Stop;
+    use par_circuit::{Evaluator, Stop};
     use par_data::{Constraints, OwnRow, Reach, Wishes};
     use par_model::test_world::World;
     use par_model::{ScoreScale, Target};
@@ -248,9 +248,13 @@ mod tests {
     use crate::problem::{Frontier, Objective};
     use crate::refine::swap::{Memory, fewest, search};
 
-    /// The fewest changes found for somebody with twelve codes of 0, where a row is accepted if its codes, 0 to 3, sum to
-    /// `enough`; within a budget, and then again.
-    fn changes(enough: i32, budget: usize, memory: &mut Memory) -> [Option<usize>; 2] {
+    /// Runs with the problem of somebody with twelve codes of 0, where a row is accepted if its codes, 0 to 3, sum to
+    /// `enough`.
+    fn with_problem<T>(
+        enough: i32,
+        budget: usize,
+        run: impl FnOnce(&SearchProblem<'_>, &mut Evaluator<'_>) -> T,
+    ) -> T {
         let world = World { cardinalities: vec![4; 12], lines: vec![""; 12], rules: Vec::new() };
         let constraints = Constraints::new(&world.discretizer());
         // The classifier counts each code minus one half.
@@ -268,10 +272,44 @@ mod tests {
             budget,
             taken: &[],
         };
-        let mut evaluator = circuit.evaluator();
-        let first = fewest(&problem, &mut evaluator, memory, Stop::never());
-        let again = search(&problem, &mut evaluator, memory, Frontier::default(), 0.0, Stop::never());
-        [first.fewest(), again.fewest()]
+        run(&problem, &mut circuit.evaluator())
+    }
+
+    /// The fewest changes found within a budget, and then again.
+    fn changes(enough: i32, budget: usize, memory: &mut Memory) -> [Option<usize>; 2] {
+        with_problem(enough, budget, |problem, evaluator| {
+            let first = fewest(problem, evaluator, memory, Stop::never());
+            let again = search(problem, evaluator, memory, Frontier::default(), 0.0, Stop::never());
+            [first.fewest(), again.fewest()]
+        })
+    }
+
+    /// Where many changes are needed, only promising pairs of them are scored.
+    #[test]
+    fn no_change_in_place_of_another_is_better_than_what_is_found() {
+        for enough in [15, 20, 28] {
+            with_problem(enough, 12, |problem, evaluator| {
+                let mut memory = Memory::default();
+                let found = search(problem, evaluator, &mut memory, Frontier::default(), 0.0, Stop::never());
+                let best = found.choice(0.0).expect("twelve changes are enough");
+                assert!(best.changes > 4, "{enough}: {} changes", best.changes);
+                let mut tried = 0;
+                for taken in (0..12).filter(|&feature| best.row.choices[feature] != 0) {
+                    for (other, choice) in (0..12).flat_map(|other| (0..4).map(move |choice| (other, choice)))
+                    {
+                        let mut row = best.row.clone();
+                        problem.set(&mut row, taken, 0);
+                        problem.set(&mut row, other, choice);
+                        if problem.permits(&row) && problem.accepts(&row) {
+                            let worth = problem.worth(evaluator.log_prob(&row.codes), 0, Cost::default());
+                            assert!(worth <= best.worth + 1e-6, "{:?} after {:?}", row.codes, best.row.codes);
+                            tried += 1;
+                        }
+                    }
+                }
+                assert!(tried > 0, "{enough}");
+            });
+        }
     }
 
     #[test]
