@@ -28,8 +28,10 @@ pub(crate) struct Memory {
     /// How many passes of the circuit the last search made, and the most that one makes.
     pub(crate) passes: usize,
     pub(crate) most_passes: usize,
-    /// Rows of this person whose single changes the circuit has scored: searches for other aims come by them again.
-    scored: Vec<Scored>,
+    /// What the circuit and the classifier said of all single changes of rows of this person: searches for other aims come
+    /// by them again.
+    by_circuit: Remembered,
+    by_classifier: Remembered,
     /// What walks that stayed denied came to, for each longest duration and budget; see [`super::walk`].
     pub(super) reached: Vec<super::walk::Reached>,
 }
@@ -46,17 +48,29 @@ impl Default for Memory {
             centres: Vec::new(),
             passes: 0,
             most_passes: usize::MAX,
-            scored: Vec::new(),
+            by_circuit: Remembered::default(),
+            by_classifier: Remembered::default(),
             reached: Vec::new(),
         }
     }
 }
 
-/// log p⁺ of all single changes of a row.
-#[derive(Clone, Debug)]
-struct Scored {
-    codes: Vec<Code>,
-    likelihoods: Vec<f64>,
+/// Rows, each with a number for every single change of it.
+#[derive(Clone, Debug, Default)]
+struct Remembered(Vec<(Vec<Code>, Vec<f64>)>);
+
+impl Remembered {
+    /// Writes the numbers of a row: as they are remembered, or measured.
+    fn recall(&mut self, row: &[Code], numbers: &mut Vec<f64>, measure: impl FnOnce(&mut Vec<f64>)) {
+        if let Some((_, known)) = self.0.iter().find(|(known, _)| known == row) {
+            numbers.clone_from(known);
+            return;
+        }
+        measure(numbers);
+        if self.0.len() < REMEMBERED {
+            self.0.push((row.to_vec(), numbers.clone()));
+        }
+    }
 }
 
 /// So many rows are scored one by one before all single changes are scored together.
@@ -82,7 +96,8 @@ impl Memory {
     /// Forgets what is known of a person, before the next.
     pub(crate) fn forget(&mut self) {
         self.reached.clear();
-        self.scored.clear();
+        self.by_circuit.0.clear();
+        self.by_classifier.0.clear();
     }
 }
 
@@ -327,18 +342,13 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
 
     /// Scores all single changes of a row by the circuit.
     pub(super) fn pass(&mut self, centre: &Row) {
-        let Memory { likelihoods, log_odds, scored, passes, .. } = &mut *self.memory;
+        let Memory { likelihoods, log_odds, by_circuit, passes, .. } = &mut *self.memory;
         log_odds.clear();
-        if let Some(known) = scored.iter().find(|known| known.codes == centre.codes) {
-            likelihoods.clone_from(&known.likelihoods);
-        } else {
+        by_circuit.recall(&centre.codes, likelihoods, |likelihoods| {
             *passes += 1;
             likelihoods.resize(self.problem.candidates.constraints().codes(), 0.0);
             self.evaluator.neighbours(&centre.codes, likelihoods);
-            if scored.len() < REMEMBERED {
-                scored.push(Scored { codes: centre.codes.clone(), likelihoods: likelihoods.clone() });
-            }
-        }
+        });
         self.list_singles(centre);
     }
 
@@ -446,11 +456,14 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
 
     /// Scores all single changes of the last row by the classifier.
     pub(super) fn score_neighbours(&mut self, centre: &Row) {
-        let Memory { log_odds, moved, moved_log_odds, .. } = &mut *self.memory;
+        let Memory { log_odds, moved, moved_log_odds, by_classifier, .. } = &mut *self.memory;
         if log_odds.is_empty() {
             let classifier = self.problem.target.classifier;
-            log_odds.resize(classifier.cardinalities().iter().sum(), 0.0);
-            classifier.neighbours(self.problem.classified(centre), log_odds);
+            let read = self.problem.classified(centre);
+            by_classifier.recall(read, log_odds, |log_odds| {
+                log_odds.resize(classifier.cardinalities().iter().sum(), 0.0);
+                classifier.neighbours(read, log_odds);
+            });
             moved_log_odds.clear();
             moved_log_odds.extend(moved.chunks_exact(centre.codes.len()).map(|row| classifier.log_odds(row)));
         }
