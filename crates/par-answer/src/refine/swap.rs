@@ -13,7 +13,7 @@ pub(crate) struct Memory {
     /// log p⁺ of all single changes of the last row, by code.
     likelihoods: Vec<f64>,
     /// All single changes of the last row.
-    pub(super) singles: Vec<Single>,
+    singles: Vec<Single>,
     /// The rows of those in which several places differ, as the classifier reads them, concatenated.
     moved: Vec<Code>,
     /// The log-odds of all rows that differ from the last one in one place, and of those that moved; empty until they are
@@ -105,7 +105,8 @@ impl Memory {
 ///
 /// At a solution, and at each row that takes one of its changes back, one pass of the circuit scores every single
 /// change. The best accepted rows go on the frontier, by number of changes. The search ends when it has been at all
-/// solutions near the one most worth offering.
+/// solutions near the one most worth offering. Where a solution has many changes, its own pass tells which of them to
+/// take back for which others.
 pub(crate) fn search(
     problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -144,8 +145,8 @@ pub(crate) fn fewest(
     search.reach();
     while let Some(solution) = search.frontier.solutions().first() {
         let (row, changes) = (solution.row.clone(), solution.changes);
-        search.single_changes(&row);
-        if search.frontier.fewest() == Some(changes) {
+        let is_new = search.single_changes(&row);
+        if is_new && search.frontier.fewest() == Some(changes) {
             match changes > TAKEN_BACK_ALONE {
                 true => search.pairs_of_changes(&row, changes - 1),
                 false => search.take_back_each(&row),
@@ -208,10 +209,11 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         }
         self.pass(&best);
         let mut starts: Vec<Option<(f64, usize, Choice)>> = vec![None; problem.candidates.durations().len()];
-        for &Single { feature, choice, log_prob, duration, cost, .. } in &self.memory.singles {
+        for &Single { feature, choice, log_prob, duration, cost, .. } in self.within_budget() {
             let worth = problem.relaxed_worth(log_prob, duration, cost, FLOOR_PULL);
+            let most = starts[duration].map_or(f64::NEG_INFINITY, |(most, ..)| most);
             let start = &mut starts[duration];
-            if duration != best.duration && start.is_none_or(|(most, ..)| worth > most) {
+            if duration != best.duration && worth > most {
                 *start = Some((worth, feature, choice));
             }
         }
@@ -326,7 +328,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         better.clear();
         for (place, single) in self.memory.singles.iter().enumerate() {
             let worth = self.problem.worth(single.log_prob, single.duration, single.cost);
-            if worth > self.frontier.at_most(single.changes) {
+            if single.changes <= self.problem.budget && worth > self.frontier.at_most(single.changes) {
                 better.push((worth, place));
             }
         }
@@ -352,12 +354,13 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         self.list_singles(centre);
     }
 
-    /// Lists each single change within the budget, except back to the person's own row. Rows in which several codes differ
-    /// need an evaluation of their own; sixteen of them count as a pass.
+    /// Lists each single change within the budget, and one beyond it where pairs are looked for, except back to the person's
+    /// own row. Rows in which several codes differ need an evaluation of their own; sixteen of them count as a pass.
     fn list_singles(&mut self, centre: &Row) {
         let problem = self.problem;
         let candidates = problem.candidates;
         let made = problem.changes(centre);
+        let most = problem.budget.saturating_add(usize::from(made > TAKEN_BACK_ALONE));
         let cost = Cost::of(candidates, &centre.choices);
         let mut row = centre.clone();
         let Memory { singles, likelihoods, moved, .. } = &mut *self.memory;
@@ -371,7 +374,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             let start = candidates.constraints().range(feature).start;
             for (choice, candidate) in (0..).zip(list).filter(|(choice, _)| *choice != own) {
                 let changes = made - usize::from(own != 0) + usize::from(choice != 0);
-                if changes > problem.budget || changes == 0 {
+                if changes > most || changes == 0 {
                     continue;
                 }
                 let cost = cost.replacing(&list[usize::from(own)], candidate);
@@ -418,6 +421,11 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 self.memory.singles[place].log_prob = log_prob;
             }
         }
+    }
+
+    /// The single changes of the last row that the budget allows.
+    pub(super) fn within_budget(&self) -> impl Iterator<Item = &Single> {
+        self.memory.singles.iter().filter(|single| single.changes <= self.problem.budget)
     }
 
     /// Adds the accepted ones of single changes to the frontier.

@@ -158,7 +158,7 @@ impl Search<'_, '_, '_> {
         let (problem, mut row) = (self.problem, centre.clone());
         let mut steps: Vec<Step> = Vec::with_capacity(problem.candidates.free().len());
         let mut highest = f64::NEG_INFINITY;
-        for &single in &self.memory.singles {
+        for &single in self.within_budget() {
             let Single { feature, choice, changes, log_prob, duration, cost, .. } = single;
             if log_prob == f64::NEG_INFINITY {
                 continue;
