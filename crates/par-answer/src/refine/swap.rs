@@ -186,16 +186,9 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     /// Searches around solutions until it has been at all near the one most worth offering.
     fn trade_all(&mut self, price: f64) {
         let mut searched: Vec<Row> = Vec::new();
-        let mut is_taken_back = false;
-        loop {
-            while let Some(row) = self.next(price, &searched) {
-                self.trade(&row);
-                searched.push(row);
-            }
-            let Some(best) = self.frontier.choice(price).filter(|_| !is_taken_back) else { return };
-            // If it has many changes, they have not been taken back one by one.
-            self.take_back_each(&best.row.clone());
-            is_taken_back = true;
+        while let Some(row) = self.next(price, &searched) {
+            self.trade(&row);
+            searched.push(row);
         }
     }
 
@@ -267,19 +260,23 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         let place = problem.candidates.constraints().range(*any).start + usize::from(centre.codes[*any]);
         let (log_prob, log_odds) = (self.memory.likelihoods[place], problem.log_odds(centre));
         let (made, cost) = (problem.changes(centre), Cost::of(problem.candidates, &centre.choices));
+        // A pair takes back one or two changes, and makes one or none.
+        let known = [2, 1, 0].map(|fewer| match made - fewer {
+            0 => f64::INFINITY,
+            changes if changes > most_changes.min(problem.budget) => f64::INFINITY,
+            changes => self.frontier.at_most(changes),
+        });
         let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
         for (back, taken) in singles.iter().enumerate().filter(|(_, single)| single.choice == 0) {
             let odds = self.estimate(taken) - log_odds;
             for (place, other) in singles.iter().enumerate() {
-                let changes = taken.changes + other.changes - made;
                 // Two that are taken back are a pair once.
-                let is_pair = taken.feature != other.feature && (other.choice != 0 || back < place);
-                if !is_pair || changes > most_changes.min(problem.budget) || changes == 0 {
+                if taken.feature == other.feature || other.choice == 0 && back > place {
                     continue;
                 }
                 let cost = cost.with(taken.cost, cost).with(other.cost, cost);
                 let worth = problem.worth(taken.log_prob + other.log_prob - log_prob, other.duration, cost);
-                if worth > self.frontier.at_most(changes)
+                if worth > known[other.changes + 1 - made]
                     && problem.target.is_reached_by(odds + self.estimate(other) + ROUNDING)
                 {
                     pairs.push((worth, back, place));
