@@ -37,7 +37,7 @@ impl StageTimes {
     /// Adds the time since the last event to the stage of this one.
     pub(super) fn on(&mut self, stage: &Stage<'_>) {
         self.charge(match stage {
-            Stage::Read(_) => READ,
+            Stage::Reading(_) | Stage::Read(_) => READ,
             Stage::Classifier(..) => CLASSIFIER,
             Stage::Circuit(..) => CIRCUITS,
             Stage::Pool(_) => POOL,
