@@ -76,12 +76,11 @@ impl Remembered {
 /// So many rows are scored one by one before all single changes are scored together.
 const SCORED_ALONE: usize = 8;
 
-/// Of more changes than this, none is taken back alone to look around the row: only the most promising pairs of one that
-/// is taken back and another that is made are scored.
-const TAKEN_BACK_ALONE: usize = 4;
-
-/// So many pairs are scored.
+/// So many pairs of changes are scored.
 const PAIRS: usize = 32;
+
+/// What two changes do together may be more than the sum of what each does alone, by so much log-odds and so many nats.
+const UNSURE: f64 = 0.5;
 
 /// So many evaluations of single rows count as a pass.
 const ROWS_A_PASS: usize = 16;
@@ -103,10 +102,9 @@ impl Memory {
 
 /// Improves the frontier until no replacement of one change helps, the passes are used up, or `stop` is set.
 ///
-/// At a solution, and at each row that takes one of its changes back, one pass of the circuit scores every single
-/// change. The best accepted rows go on the frontier, by number of changes. The search ends when it has been at all
-/// solutions near the one most worth offering. Where a solution has many changes, its own pass tells which of them to
-/// take back for which others.
+/// At a solution one pass of the circuit scores every single change, and tells which changes to take back for which
+/// others; the most promising of these pairs are scored. The best accepted rows go on the frontier, by number of changes.
+/// The search ends when it has been at all solutions near the one most worth offering.
 pub(crate) fn search(
     problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -145,13 +143,7 @@ pub(crate) fn fewest(
     search.reach();
     while let Some(solution) = search.frontier.solutions().first() {
         let (row, changes) = (solution.row.clone(), solution.changes);
-        let is_new = search.single_changes(&row);
-        if is_new && search.frontier.fewest() == Some(changes) {
-            match changes > TAKEN_BACK_ALONE {
-                true => search.pairs_of_changes(&row, changes - 1),
-                false => search.take_back_each(&row),
-            }
-        }
+        search.trade(&row, changes - 1);
         if search.frontier.fewest() == Some(changes) {
             break;
         }
@@ -187,7 +179,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     fn trade_all(&mut self, price: f64) {
         let mut searched: Vec<Row> = Vec::new();
         while let Some(row) = self.next(price, &searched) {
-            self.trade(&row);
+            self.trade(&row, usize::MAX);
             searched.push(row);
         }
     }
@@ -213,7 +205,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         for (_, feature, choice) in starts.into_iter().flatten() {
             let mut row = best.clone();
             problem.set(&mut row, feature, choice);
-            self.trade(&row);
+            self.trade(&row, usize::MAX);
         }
     }
 
@@ -231,22 +223,16 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         self.memory.passes >= self.memory.most_passes || self.stop.check().is_err()
     }
 
-    fn trade(&mut self, row: &Row) {
+    /// Looks around a row, and for a change in place of another.
+    fn trade(&mut self, row: &Row, most_changes: usize) {
         let is_new = self.single_changes(row);
-        match self.problem.changes(row) > TAKEN_BACK_ALONE {
-            true if is_new => self.pairs_of_changes(row, usize::MAX),
-            true => {}
-            false => self.take_back_each(row),
-        }
-    }
-
-    /// Looks around each row that takes one change back.
-    fn take_back_each(&mut self, row: &Row) {
-        let free = self.problem.candidates.free().iter();
-        for &feature in free.filter(|&&feature| row.choices[feature] != 0) {
-            let mut reverted = row.clone();
-            self.problem.set(&mut reverted, feature, 0);
-            self.single_changes(&reverted);
+        match self.problem.changes(row) {
+            // Without its only change it is the person's own.
+            1 => {
+                self.single_changes(&self.problem.own());
+            }
+            _ if is_new => self.pairs_of_changes(row, most_changes),
+            _ => {}
         }
     }
 
@@ -266,7 +252,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             changes if changes > most_changes.min(problem.budget) => f64::INFINITY,
             changes => self.frontier.at_most(changes),
         });
-        let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+        let mut pairs: Vec<Pair> = Vec::new();
         for (back, taken) in singles.iter().enumerate().filter(|(_, single)| single.choice == 0) {
             let odds = self.estimate(taken) - log_odds;
             for (place, other) in singles.iter().enumerate() {
@@ -275,16 +261,19 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                     continue;
                 }
                 let cost = cost.with(taken.cost, cost).with(other.cost, cost);
-                let worth = problem.worth(taken.log_prob + other.log_prob - log_prob, other.duration, cost);
-                if worth > known[other.changes + 1 - made]
-                    && problem.target.is_reached_by(odds + self.estimate(other) + ROUNDING)
-                {
-                    pairs.push((worth, back, place));
+                let log_prob = taken.log_prob + other.log_prob - log_prob;
+                let worth = problem.worth(log_prob + UNSURE, other.duration, cost);
+                let (known, odds) = (known[other.changes + 1 - made], odds + self.estimate(other));
+                if worth > known && problem.target.is_reached_by(odds + UNSURE) {
+                    let is_sure = problem.worth(log_prob, other.duration, cost) > known
+                        && problem.target.is_reached_by(odds + ROUNDING);
+                    pairs.push(Pair { is_sure, worth, singles: [back, place] });
                 }
             }
         }
-        let best_first = |a: &(f64, usize, usize), b: &(f64, usize, usize)| {
-            b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2)))
+        let best_first = |a: &Pair, b: &Pair| {
+            let order = b.is_sure.cmp(&a.is_sure).then(b.worth.total_cmp(&a.worth));
+            order.then(a.singles.cmp(&b.singles))
         };
         if pairs.len() > PAIRS {
             pairs.select_nth_unstable_by(PAIRS, best_first);
@@ -293,9 +282,9 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         pairs.sort_by(best_first);
         let rows: Vec<Row> = pairs
             .iter()
-            .map(|&(_, back, place)| {
+            .map(|pair| {
                 let mut row = centre.clone();
-                for single in [&self.memory.singles[back], &self.memory.singles[place]] {
+                for single in pair.singles.map(|place| self.memory.singles[place]) {
                     problem.set(&mut row, single.feature, single.choice);
                 }
                 row
@@ -357,7 +346,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         let problem = self.problem;
         let candidates = problem.candidates;
         let made = problem.changes(centre);
-        let most = problem.budget.saturating_add(usize::from(made > TAKEN_BACK_ALONE));
+        let most = problem.budget.saturating_add(usize::from(made > 1));
         let cost = Cost::of(candidates, &centre.choices);
         let mut row = centre.clone();
         let Memory { singles, likelihoods, moved, .. } = &mut *self.memory;
@@ -508,6 +497,17 @@ pub(super) struct Single {
     pub(super) duration: usize,
     pub(super) cost: Cost,
     reading: Reading,
+}
+
+/// A change that is taken back and another, as far as each alone tells.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    /// Whether they improve the frontier if they do no more together than alone.
+    is_sure: bool,
+    /// What the row may be worth.
+    worth: f64,
+    /// Their places among the single changes.
+    singles: [usize; 2],
 }
 
 /// What the classifier reads of a single change.
