@@ -79,6 +79,9 @@ const SCORED_ALONE: usize = 8;
 /// So many pairs of changes are scored.
 const PAIRS: usize = 32;
 
+/// So many take as long as a pass, with what tells them from others.
+const PAIRS_A_PASS: usize = 6;
+
 /// What two changes do together may be more than the sum of what each does alone, by so much log-odds and so many nats.
 const UNSURE: f64 = 0.5;
 
@@ -252,7 +255,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             changes if changes > most_changes.min(problem.budget) => f64::INFINITY,
             changes => self.frontier.at_most(changes),
         });
-        let mut pairs: Vec<Pair> = Vec::new();
+        let (mut pairs, mut sure_pairs): (Vec<Pair>, usize) = (Vec::new(), 0);
         for (back, taken) in singles.iter().enumerate().filter(|(_, single)| single.choice == 0) {
             let odds = self.estimate(taken) - log_odds;
             for (place, other) in singles.iter().enumerate() {
@@ -262,12 +265,17 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 }
                 let cost = cost.with(taken.cost, cost).with(other.cost, cost);
                 let log_prob = taken.log_prob + other.log_prob - log_prob;
-                let worth = problem.worth(log_prob + UNSURE, other.duration, cost);
                 let (known, odds) = (known[other.changes + 1 - made], odds + self.estimate(other));
-                if worth > known && problem.target.is_reached_by(odds + UNSURE) {
-                    let is_sure = problem.worth(log_prob, other.duration, cost) > known
-                        && problem.target.is_reached_by(odds + ROUNDING);
-                    pairs.push(Pair { is_sure, worth, singles: [back, place] });
+                let may_be = |more: f64, odds: f64| {
+                    let worth = problem.worth(log_prob + more, other.duration, cost);
+                    (worth > known && problem.target.is_reached_by(odds)).then_some(worth)
+                };
+                let sure = may_be(0.0, odds + ROUNDING);
+                sure_pairs += usize::from(sure.is_some());
+                // Those that are not sure come after those that are.
+                let hopeful = || if sure_pairs < PAIRS { may_be(UNSURE, odds + UNSURE) } else { None };
+                if let Some(worth) = sure.or_else(hopeful) {
+                    pairs.push(Pair { is_sure: sure.is_some(), worth, singles: [back, place] });
                 }
             }
         }
@@ -292,7 +300,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             .filter(|row| problem.permits(row) && problem.accepts(row))
             .collect();
         let codes: Vec<Code> = rows.iter().flat_map(|row| row.codes.iter().copied()).collect();
-        self.memory.passes += 1 + rows.len().div_ceil(ROWS_A_PASS);
+        self.memory.passes += 1 + pairs.len().div_ceil(PAIRS_A_PASS);
         for (row, log_prob) in rows.into_iter().zip(self.evaluator.log_probs(&codes)) {
             let (changes, cost) = (problem.changes(&row), Cost::of(problem.candidates, &row.choices));
             let worth = problem.worth(log_prob, row.duration, cost);
