@@ -531,7 +531,7 @@ impl Solver<'_> {
         let nodes = self.affordable(if method == Method::Exact { DEEPER_NODES } else { RULING_OUT_NODES });
         let problem = |budget| person.problem(aim, budget, &[]);
         let mut search = match method {
-            Method::Exact => self.prove_deeper(problem, least, most, nodes),
+            Method::Exact => self.prove_deeper(problem, aim, least, most, nodes),
             Method::Generate | Method::Refine => self.refine_deeper(problem, aim, least, most, nodes),
         };
         self.verify(person, aim, &mut search);
@@ -573,6 +573,7 @@ impl Solver<'_> {
     fn prove_deeper<'a>(
         &mut self,
         problem: impl Fn(usize) -> SearchProblem<'a>,
+        aim: &Aim,
         least: usize,
         most: usize,
         all_nodes: usize,
@@ -601,7 +602,9 @@ impl Solver<'_> {
             ruled_out = if search.is_proved() { budget } else { ruled_out };
         }
         let budget = fewest.max(least);
-        let mut search = self.prove(&problem(budget), known.up_to(budget), nodes);
+        let (narrow, known) = (problem(budget), known.up_to(budget));
+        let known = swap::search(&narrow, &mut self.evaluator, &mut self.memory, known, aim.price, self.stop);
+        let mut search = self.prove(&narrow, known, nodes);
         if let Some(open) = &mut search.open {
             open[..=ruled_out].fill(f64::NEG_INFINITY);
         }
