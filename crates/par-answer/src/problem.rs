@@ -1,6 +1,6 @@
 //! One person's search problem: the rows they may become, the target, and what is best.
 
-use par_circuit::{Ball, Code};
+use par_circuit::{Ball, Code, Evaluator};
 use par_data::{Candidate, Candidates, Choice};
 use par_model::Target;
 
@@ -237,6 +237,24 @@ impl SearchProblem<'_> {
     pub(crate) fn score(&self, row: &Row) -> f64 {
         let penalty = if self.candidates.keeps_policies(&row.choices) { 0.0 } else { 1e6 };
         self.log_odds(row) - penalty
+    }
+
+    /// Those of some rows that change something, are accepted and may be offered.
+    pub(crate) fn solutions(
+        &self,
+        rows: impl Iterator<Item = Row>,
+        evaluator: &mut Evaluator<'_>,
+    ) -> Vec<Solution> {
+        let rows: Vec<Row> =
+            rows.filter(|row| self.changes(row) > 0 && self.permits(row) && self.accepts(row)).collect();
+        let codes: Vec<Code> = rows.iter().flat_map(|row| row.codes.iter().copied()).collect();
+        let log_probs = evaluator.log_probs(&codes);
+        let solution = |(row, log_prob): (Row, f64)| {
+            let (cost, changes) = (Cost::of(self.candidates, &row.choices), self.changes(&row));
+            let worth = self.worth(log_prob, row.duration, cost);
+            Solution { row, log_prob, cost, worth, changes }
+        };
+        rows.into_iter().zip(log_probs).map(solution).collect()
     }
 
     /// How many features the person changes.

@@ -20,7 +20,7 @@ use crate::answer::{Answer, NotFound, Reason, Solves};
 use crate::complete::Completer;
 use crate::decode::Decoder;
 use crate::exact::{self, TOLERANCE};
-use crate::problem::{Cost, Frontier, Objective, Row, SearchProblem, Solution};
+use crate::problem::{Frontier, Objective, Row, SearchProblem};
 use crate::refine::affordable;
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
@@ -488,16 +488,9 @@ impl Solver<'_> {
 
     /// The frontier of the rows that are accepted and may be offered.
     fn frontier_of(&mut self, problem: &SearchProblem<'_>, rows: impl Iterator<Item = Row>) -> Frontier {
-        let accepted: Vec<_> = rows
-            .filter(|row| problem.changes(row) > 0 && problem.permits(row) && problem.accepts(row))
-            .collect();
-        let codes: Vec<Code> = accepted.iter().flat_map(|row| row.codes.iter().copied()).collect();
-        let log_probs = self.evaluator.log_probs(&codes);
         let mut frontier = Frontier::default();
-        for (row, log_prob) in accepted.into_iter().zip(log_probs) {
-            let (cost, changes) = (Cost::of(problem.candidates, &row.choices), problem.changes(&row));
-            let worth = problem.worth(log_prob, row.duration, cost);
-            frontier.add(Solution { row, log_prob, cost, worth, changes });
+        for solution in problem.solutions(rows, &mut self.evaluator) {
+            frontier.add(solution);
         }
         frontier
     }

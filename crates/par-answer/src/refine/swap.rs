@@ -239,13 +239,30 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         }
     }
 
-    /// Adds the best of the rows that take one change back and make another, with at most so many changes. What single
-    /// changes do to the row tells which pairs are promising; those are scored. After [`Search::single_changes`].
+    /// Adds the best of the rows that take one change back and make another, with at most so many changes. After
+    /// [`Search::single_changes`].
     fn pairs_of_changes(&mut self, centre: &Row, most_changes: usize) {
-        let problem = self.problem;
         self.score_neighbours(centre);
+        let pairs = self.promising_pairs(centre, most_changes);
+        self.memory.passes += 1 + pairs.len().div_ceil(PAIRS_A_PASS);
         let singles = &self.memory.singles;
-        let Some(any) = problem.candidates.free().first() else { return };
+        let rows = pairs.iter().map(|pair| {
+            let mut row = centre.clone();
+            for single in pair.singles.map(|place| singles[place]) {
+                self.problem.set(&mut row, single.feature, single.choice);
+            }
+            row
+        });
+        for solution in self.problem.solutions(rows, self.evaluator) {
+            self.frontier.add(solution);
+        }
+    }
+
+    /// Pairs of a change that is taken back and another, by what single changes do to the row, added up.
+    fn promising_pairs(&self, centre: &Row, most_changes: usize) -> Vec<Pair> {
+        let problem = self.problem;
+        let singles = &self.memory.singles;
+        let Some(any) = problem.candidates.free().first() else { return Vec::new() };
         let place = problem.candidates.constraints().range(*any).start + usize::from(centre.codes[*any]);
         let (log_prob, log_odds) = (self.memory.likelihoods[place], problem.log_odds(centre));
         let (made, cost) = (problem.changes(centre), Cost::of(problem.candidates, &centre.choices));
@@ -288,24 +305,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             pairs.truncate(PAIRS);
         }
         pairs.sort_by(best_first);
-        let rows: Vec<Row> = pairs
-            .iter()
-            .map(|pair| {
-                let mut row = centre.clone();
-                for single in pair.singles.map(|place| self.memory.singles[place]) {
-                    problem.set(&mut row, single.feature, single.choice);
-                }
-                row
-            })
-            .filter(|row| problem.permits(row) && problem.accepts(row))
-            .collect();
-        let codes: Vec<Code> = rows.iter().flat_map(|row| row.codes.iter().copied()).collect();
-        self.memory.passes += 1 + pairs.len().div_ceil(PAIRS_A_PASS);
-        for (row, log_prob) in rows.into_iter().zip(self.evaluator.log_probs(&codes)) {
-            let (changes, cost) = (problem.changes(&row), Cost::of(problem.candidates, &row.choices));
-            let worth = problem.worth(log_prob, row.duration, cost);
-            self.frontier.add(Solution { row, log_prob, cost, worth, changes });
-        }
+        pairs
     }
 
     /// Adds the best of the rows that are one change away, for each number of changes. Returns whether they had not
