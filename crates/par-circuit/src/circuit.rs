@@ -422,6 +422,7 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Code;
 
     fn leaf(variable: usize, probabilities: &[f64]) -> Node {
         Node::Leaf { variable, probabilities: probabilities.into() }
@@ -548,5 +549,30 @@ mod tests {
     fn refuses_a_node_that_nothing_uses() {
         let nodes = vec![leaf(0, &[0.5, 0.5]), leaf(0, &[0.1, 0.9])];
         assert_eq!(refusal(&[2], nodes), "node 0 is not reached from the root");
+    }
+
+    /// The likelihoods of so many variables are below what a double holds.
+    #[test]
+    fn neighbours_of_hundreds_of_variables_are_those_in_log_space() {
+        const VARIABLES: usize = 1400;
+        let leaves = |variable| [leaf(variable, &[1e-3, 0.999]), leaf(variable, &[0.9, 0.1])];
+        let mut nodes: Vec<Node> = (0..VARIABLES).flat_map(leaves).collect();
+        for first in 0..2 {
+            nodes.push(product(
+                &(0..VARIABLES as u32).map(|variable| 2 * variable + first).collect::<Vec<_>>(),
+            ));
+        }
+        nodes.push(sum(&[2 * VARIABLES as u32, 2 * VARIABLES as u32 + 1], &[0.4, 0.6]));
+        let circuit = Circuit::new(vec![2; VARIABLES], nodes).expect("a circuit");
+        let mut row: Vec<Code> = (0..VARIABLES).map(|variable| Code::from(variable % 3 == 0)).collect();
+        let mut neighbours = vec![0.0; 2 * VARIABLES];
+        let own = circuit.evaluator().neighbours(&row, &mut neighbours);
+        assert!(own < -700.0, "{own}");
+        for place in [0, 1, 2, 3, 2 * VARIABLES - 1] {
+            let before = std::mem::replace(&mut row[place / 2], (place % 2) as Code);
+            let expected = circuit.log_prob(&Evidence::from_row(&row));
+            assert!((neighbours[place] - expected).abs() < 1e-6, "{} and {expected}", neighbours[place]);
+            row[place / 2] = before;
+        }
     }
 }

@@ -146,10 +146,22 @@ impl Evaluator<'_> {
                     *neighbour = log_prob + f64::from(ratio).ln();
                 }
             }
-            None => self.neighbours_one_by_one(row, log_probs),
+            None => self.neighbours_in_log_space(row, log_probs),
         }
         self.ratios = ratios;
         fast.unwrap_or_else(|| self.log_prob(row))
+    }
+
+    /// Where no precision holds a row, as with hundreds of variables: by the same two passes in log space.
+    fn neighbours_in_log_space(&mut self, row: &[Code], log_probs: &mut [f64]) {
+        let evidence = Evidence::from_row(row);
+        let own = self.circuit.log_prob(&evidence);
+        if own == f64::NEG_INFINITY {
+            return self.neighbours_one_by_one(row, log_probs);
+        }
+        for (neighbour, ratio) in log_probs.iter_mut().zip(self.circuit.gradient(&evidence)) {
+            *neighbour = own + ratio.ln();
+        }
     }
 
     fn neighbours_one_by_one(&mut self, row: &[Code], mut log_probs: &mut [f64]) {
