@@ -30,8 +30,8 @@ pub(crate) struct Proof {
 
 /// Finds the best accepted row for each number of changes up to the budget, among ways of the problem's one duration.
 ///
-/// `known` are solutions to start from, of any duration. After `max_nodes` nodes, or once `stop` is set, it returns its best so far, and
-/// bounds on what was left.
+/// `known` are solutions to start from, of any duration. After `max_nodes` nodes, or once `stop` is set, it returns its
+/// best so far, and bounds on what was left.
 ///
 /// # Paper
 /// Eq. (1) and (2), which the paper approximates.

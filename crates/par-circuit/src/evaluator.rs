@@ -140,28 +140,31 @@ impl Evaluator<'_> {
         let mut ratios = std::mem::take(&mut self.ratios);
         let fast = self.single.ratios(plan, row, &mut ratios);
         let fast = fast.or_else(|| self.double().ratios(plan, row, &mut ratios));
-        match fast {
+        let own = match fast {
             Some(log_prob) => {
                 for (neighbour, &ratio) in log_probs.iter_mut().zip(&ratios) {
                     *neighbour = log_prob + f64::from(ratio).ln();
                 }
+                log_prob
             }
             None => self.neighbours_in_log_space(row, log_probs),
-        }
+        };
         self.ratios = ratios;
-        fast.unwrap_or_else(|| self.log_prob(row))
+        own
     }
 
     /// Where no precision holds a row, as with hundreds of variables: by the same two passes in log space.
-    fn neighbours_in_log_space(&mut self, row: &[Code], log_probs: &mut [f64]) {
+    fn neighbours_in_log_space(&mut self, row: &[Code], log_probs: &mut [f64]) -> f64 {
         let evidence = Evidence::from_row(row);
         let own = self.circuit.log_prob(&evidence);
         if own == f64::NEG_INFINITY {
-            return self.neighbours_one_by_one(row, log_probs);
+            self.neighbours_one_by_one(row, log_probs);
+            return own;
         }
         for (neighbour, ratio) in log_probs.iter_mut().zip(self.circuit.gradient(&evidence)) {
             *neighbour = own + ratio.ln();
         }
+        own
     }
 
     fn neighbours_one_by_one(&mut self, row: &[Code], mut log_probs: &mut [f64]) {

@@ -200,9 +200,8 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         for &Single { feature, choice, log_prob, duration, cost, .. } in self.within_budget() {
             let worth = problem.relaxed_worth(log_prob, duration, cost, FLOOR_PULL);
             let most = starts[duration].map_or(f64::NEG_INFINITY, |(most, ..)| most);
-            let start = &mut starts[duration];
             if duration != best.duration && worth > most {
-                *start = Some((worth, feature, choice));
+                starts[duration] = Some((worth, feature, choice));
             }
         }
         for (_, feature, choice) in starts.into_iter().flatten() {
