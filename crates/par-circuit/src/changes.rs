@@ -29,11 +29,10 @@ impl ChangeBounds {
         match &self.codes {
             None => all,
             Some(codes) => match codes.values[place][others.min(COUNTS - 1)] {
-                0.0 => f64::NEG_INFINITY,
-                // A value that overflowed bounds nothing.
                 value if value.is_finite() => {
-                    ((value + codes.lost).ln() + codes.log_scale + self.rounding).min(all)
+                    ((value + codes.lost).ln() + codes.log_scales[place] + self.rounding).min(all)
                 }
+                // A value that overflowed bounds nothing.
                 _ => all,
             },
         }

@@ -185,7 +185,7 @@ impl Evaluator<'_> {
     /// until [`Evaluator::bound_each_change`].
     ///
     /// Every child of a sum makes the changes that are best for it; the children of a product divide the
-    /// changes among them. The bound for no change is exact.
+    /// changes among them. The bound for no change is exact, but where gains are beyond what numbers hold beside it.
     ///
     /// # Panics
     /// When the centre does not fit the variables, or there is not one gain a code, or one is NaN or +∞.

@@ -24,8 +24,9 @@ pub(crate) struct BallBounds<T> {
     /// For each leaf, its value at the centre and the largest that it may take.
     leaves: Vec<[T; 2]>,
     values: Vec<ByCount<T>>,
-    /// For each code, its scale times its gain, over the largest of its variable; 0 where it is not allowed.
-    weights: Vec<T>,
+    /// For each code, the logarithm of its scale and its gain, less the largest of its variable; −∞ where it is not
+    /// allowed.
+    log_weights: Vec<f64>,
     contexts: Vec<ByCount<T>>,
     leaf_contexts: Vec<ByCount<T>>,
     /// Scratch: the context of a product, times the inputs before each.
@@ -37,10 +38,11 @@ pub(crate) struct BallBounds<T> {
 /// Bounds on the rows with a change to each code.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CodeBounds {
-    /// For each code, by the number of changes beside it, over the scale; 0 where it is not allowed.
+    /// For each code, by the number of changes beside it, over its scale.
     pub(crate) values: Vec<ByCount<f64>>,
-    pub(crate) log_scale: f64,
-    /// What underflow may have cost each of them.
+    /// For each code, the logarithm of its scale, with its gain; −∞ where it is not allowed.
+    pub(crate) log_scales: Vec<f64>,
+    /// What underflow may have cost each value.
     pub(crate) lost: f64,
 }
 
@@ -53,7 +55,7 @@ impl<T: Real> BallBounds<T> {
         Self {
             leaves: vec![[T::default(); 2]; plan.leaf_places],
             values: vec![nothing; plan.values],
-            weights: vec![T::default(); codes],
+            log_weights: vec![f64::NEG_INFINITY; codes],
             contexts: Vec::new(),
             leaf_contexts: Vec::new(),
             before: vec![nothing; widest_unit.max(widest_step).unwrap_or(0)],
@@ -84,8 +86,9 @@ impl<T: Real> BallBounds<T> {
         self.contexts.resize(plan.values, nothing);
         self.leaf_contexts.resize(plan.leaf_places, nothing);
         bounds.values.clear();
-        bounds.values.resize(self.weights.len(), [0.0; COUNTS]);
-        bounds.log_scale = self.log_scale;
+        bounds.values.resize(self.log_weights.len(), [0.0; COUNTS]);
+        bounds.log_scales.clear();
+        bounds.log_scales.extend(self.log_weights.iter().map(|log_weight| log_weight + self.log_scale));
         // Contexts take three products for each one on the way up, and codes one for each leaf.
         bounds.lost = 8.0 * plan.lost::<T>(self.boost);
         vectorised(Downward { plan, memory: self, bounds: &mut bounds.values });
@@ -104,15 +107,15 @@ impl<T: Real> Kernel for Upward<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, centre, gains, memory } = self;
-        let BallBounds { leaves, values, weights, log_scale, boost, .. } = memory;
+        let BallBounds { leaves, values, log_weights, log_scale, boost, .. } = memory;
         (*log_scale, *boost) = (0.0, 1.0);
         let mut start = 0;
         for (table, &own) in plan.tables.iter().zip(centre) {
             let leaves = &mut leaves[table.first_leaf..][..table.leaves.len()];
             let gains = &gains[start..start + table.cardinality];
-            let weights = &mut weights[start..start + table.cardinality];
+            let log_weights = &mut log_weights[start..start + table.cardinality];
             start += table.cardinality;
-            weights.fill(T::default());
+            log_weights.fill(f64::NEG_INFINITY);
             if own == OPEN {
                 leaves.fill([T::ONE; 2]);
                 continue;
@@ -120,19 +123,20 @@ impl<T: Real> Kernel for Upward<'_, T> {
             let own = usize::from(own);
             let line = |code: usize| &table.leaf_ratios[code * table.places()..][..table.leaves.len()];
             let changes = || gains.iter().enumerate().filter(|(_, gain)| **gain > f64::NEG_INFINITY);
-            let log_weights = changes().map(|(code, gain)| table.log_scales[code] + gain);
-            let largest = log_weights.fold(table.log_scales[own], f64::max);
+            let largest = changes()
+                .map(|(code, gain)| table.log_scales[code] + gain)
+                .fold(table.log_scales[own], f64::max);
             *log_scale += largest;
             *boost *= changes().map(|(code, _)| table.boosts[code]).fold(table.boosts[own], f64::max);
             // Raised to what single precision holds, which keeps it a bound.
-            let weight = |log_weight: f64| T::from((log_weight - largest).max(LEAST_LOG_WEIGHT).exp() as f32);
-            let own_weight = weight(table.log_scales[own]);
+            let weight = |log_weight: f64| T::from(log_weight.max(LEAST_LOG_WEIGHT).exp() as f32);
+            let own_weight = weight(table.log_scales[own] - largest);
             for (leaf, &ratio) in leaves.iter_mut().zip(line(own)) {
                 *leaf = [own_weight * T::from(ratio); 2];
             }
             for (code, gain) in changes() {
-                let weight = weight(table.log_scales[code] + gain);
-                weights[code] = weight;
+                log_weights[code] = table.log_scales[code] + gain - largest;
+                let weight = weight(log_weights[code]);
                 for ([_, most], &ratio) in leaves.iter_mut().zip(line(code)) {
                     *most = larger(*most, weight * T::from(ratio));
                 }
@@ -183,7 +187,7 @@ impl<T: Real> Kernel for Downward<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, memory, bounds } = self;
-        let BallBounds { leaves, values, weights, contexts, leaf_contexts, before, .. } = memory;
+        let BallBounds { leaves, values, log_weights, contexts, leaf_contexts, before, .. } = memory;
         contexts[plan.root] = [T::ONE; COUNTS];
         for step in plan.steps.iter().rev() {
             let inputs = plan.inputs(step);
@@ -237,14 +241,13 @@ impl<T: Real> Kernel for Downward<'_, T> {
         let mut start = 0;
         for table in &plan.tables {
             let contexts = &leaf_contexts[table.first_leaf..][..table.leaves.len()];
-            for code in (0..table.cardinality).filter(|code| weights[start + code] > T::default()) {
+            for code in (0..table.cardinality).filter(|code| log_weights[start + code] > f64::NEG_INFINITY) {
                 let ratios = &table.leaf_ratios[code * table.places()..][..contexts.len()];
                 let mut sum = [T::default(); COUNTS];
                 for (context, &ratio) in contexts.iter().zip(ratios) {
                     add_times(&mut sum, context, T::from(ratio));
                 }
-                let weight = weights[start + code];
-                bounds[start + code] = sum.map(|sum| (weight * sum).into());
+                bounds[start + code] = sum.map(Into::into);
             }
             start += table.cardinality;
         }

@@ -123,7 +123,11 @@ proptest! {
     }
 
     #[test]
-    fn rows_within_a_number_of_changes_lie_under_its_bound(seed: u64, scale in 0.0..8.0) {
+    fn rows_within_a_number_of_changes_lie_under_its_bound(
+        seed: u64,
+        // Of large gains, single precision holds some and loses the rest.
+        scale in prop_oneof![0.0..8.0, 8.0..4000.0],
+    ) {
         let circuit = random::circuit(seed);
         let ball = random_ball(&circuit, seed);
         let gains = random_gains(&ball, scale, seed);
@@ -148,7 +152,10 @@ proptest! {
             }
         }
         let centre = circuit.log_prob(&Evidence::from_row(ball.centre()));
-        assert_close(all.all(0), centre, 1e-4);
+        prop_assert!(all.all(0) >= centre - 1e-4);
+        if scale < 8.0 {
+            assert_close(all.all(0), centre, 1e-4);
+        }
     }
 
     #[test]
