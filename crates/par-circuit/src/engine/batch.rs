@@ -306,8 +306,7 @@ impl<'a, T: Real> SoftBlock<'a, T> {
         (0..rows).map(|lane| trusted[lane].then(|| log_prob(lane))).collect()
     }
 
-    /// Divides each variable's weights by their expectation under the plan's scales, so that the values of
-    /// leaves are near one.
+    /// Divides each variable's weights by their scale, so that the largest of its leaves is about one.
     fn set_rows(&mut self, soft: &[f32]) {
         let mut rows = soft.chunks_exact(self.codes);
         for lane in 0..LANES {
@@ -321,11 +320,11 @@ impl<'a, T: Real> SoftBlock<'a, T> {
                     continue;
                 };
                 let soft = &row[start..][..table.cardinality];
-                let terms = soft.iter().zip(&table.scales);
-                let scale: f64 = terms.clone().map(|(&soft, scale)| f64::from(soft) * scale).sum();
+                let scale = table.soft_scale(soft);
                 let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
                 let mut boost = 0.0;
-                for ((weight, (&soft, scale)), most) in weights.iter_mut().zip(terms).zip(&table.boosts) {
+                let terms = soft.iter().zip(&table.scales).zip(&table.boosts);
+                for (weight, ((&soft, scale), most)) in weights.iter_mut().zip(terms) {
                     let share = f64::from(soft) * scale * inverse;
                     weight[lane] = T::from(share as f32);
                     boost += share * most;

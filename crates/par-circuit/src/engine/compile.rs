@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LeafTable, NO_LEAF, Plan, PlanStep, Real, StepKind, TILE, TileEntry};
+use super::{LeafTable, NO_LEAF, Plan, PlanStep, Real, StepKind, TILE, TileEntry, power_of_two};
 use crate::{Node, NodeId};
 
-/// Lower limit of scales, for categories that are less probable than this.
-const SMALLEST_SCALE: f64 = 1e-30;
+/// Lower limit of marginals, for categories that are less probable than this.
+const SMALLEST_MARGINAL: f64 = 1e-30;
 
 impl Plan {
     /// Compiles nodes that were checked to be a circuit.
     pub(crate) fn new(cardinalities: &[usize], nodes: &[Node]) -> Self {
         let units = Units::collect(nodes);
         let (steps, values) = Steps::collect(nodes, &units);
-        let scales = marginals(cardinalities, nodes);
-        let tables = cardinalities.iter().zip(scales);
+        let marginals = marginals(cardinalities, nodes);
+        let tables = cardinalities.iter().zip(marginals);
         let mut plan = Self {
-            tables: tables.map(|(&cardinality, scales)| LeafTable::new(cardinality, scales)).collect(),
+            tables: tables.map(|(&cardinality, marginals)| LeafTable::new(cardinality, marginals)).collect(),
             tile_ends: Vec::new(),
             entries: Vec::new(),
             unit_ends: Vec::new(),
@@ -93,6 +93,9 @@ impl Plan {
             Some(Node::Leaf { probabilities, .. }) => probabilities.as_ref(),
             _ => &[],
         };
+        for table in &mut self.tables {
+            table.set_scales(|leaf| probabilities(leaf.0));
+        }
         for entry in &self.entries {
             let table = &mut self.tables[entry.variable as usize];
             for (place, &leaf) in entry.leaves.iter().enumerate() {
@@ -159,9 +162,8 @@ impl Plan {
 }
 
 impl LeafTable {
-    fn new(cardinality: usize, scales: Vec<f64>) -> Self {
-        let scales: Vec<f64> = scales.into_iter().map(|scale| scale.max(SMALLEST_SCALE)).collect();
-        let log_scales = scales.iter().map(|scale| scale.ln()).chain([0.0]).collect();
+    fn new(cardinality: usize, marginals: Vec<f64>) -> Self {
+        let marginals = marginals.into_iter().map(|marginal| marginal.max(SMALLEST_MARGINAL));
         Self {
             cardinality,
             columns: 0,
@@ -170,8 +172,19 @@ impl LeafTable {
             first_leaf: 0,
             leaf_ratios: Vec::new(),
             boosts: vec![1.0; cardinality + 1],
-            scales,
-            log_scales,
+            marginals: marginals.collect(),
+            scales: vec![1.0; cardinality],
+            log_scales: vec![0.0; cardinality + 1],
+        }
+    }
+
+    /// Makes the largest ratio of every code one to two.
+    fn set_scales<'n>(&mut self, probabilities: impl Fn(NodeId) -> &'n [f64]) {
+        for (code, &marginal) in self.marginals.iter().enumerate() {
+            let in_leaves = self.leaves.iter().map(|&leaf| probabilities(leaf)[code]);
+            let largest = in_leaves.fold(0.0, f64::max).max(SMALLEST_MARGINAL);
+            self.scales[code] = marginal * power_of_two(largest / marginal);
+            self.log_scales[code] = self.scales[code].ln();
         }
     }
 }

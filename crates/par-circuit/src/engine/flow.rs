@@ -14,13 +14,6 @@ pub(crate) struct Flow {
     leaves: Vec<Vec<f64>>,
 }
 
-/// Whether a row's value is far enough from under- and overflow for its flows to be added. A part of the
-/// circuit that underflowed would get almost no flow, so it need not be checked.
-pub(crate) fn is_moderate<T: Real>(value: T) -> bool {
-    let value = value.into();
-    value > 1.0 / T::MODERATE && value < T::MODERATE
-}
-
 /// Sums flows over blocks of rows.
 pub(crate) struct FlowBlock<'a, T> {
     plan: &'a Plan,
@@ -47,19 +40,35 @@ impl<'a, T: Real> FlowBlock<'a, T> {
 
     /// Adds the flows of at most [`LANES`] rows; returns their values relative to their scales.
     ///
-    /// A row whose value is not [moderate](is_moderate) adds nothing.
-    pub(crate) fn add(&mut self, rows: &[Code]) -> Lanes<T> {
-        let count = rows.len() / self.plan.tables.len();
-        let roots = *self.hard.values(rows);
-        if !roots.iter().all(|&root| is_moderate(root)) {
-            // An infinite value times a slope of zero would be NaN.
-            self.hard.open_rows(|lane| !is_moderate(roots[lane]));
+    /// A row that this precision does not hold adds nothing, and its value is 0: too little room for slopes, slopes that
+    /// overflow, or, unless it is the `last` precision, a part that underflow may have taken out.
+    pub(crate) fn add(&mut self, rows: &[Code], last: bool) -> Lanes<T> {
+        let (plan, width) = (self.plan, self.plan.tables.len());
+        let mut roots = *self.hard.values(rows);
+        let has_room = |value: T| (1.0 / T::MODERATE..T::MODERATE).contains(&value.into());
+        let mut held = [false; LANES];
+        for ((held, &root), row) in held.iter_mut().zip(&roots).zip(rows.chunks_exact(width)) {
+            *held = has_room(root) && (last || plan.trusts(root, plan.boost(row)));
         }
-        self.slopes.fill([T::default(); LANES]);
-        for (slope, &root) in self.slopes[self.plan.root].iter_mut().zip(&roots[..count]) {
-            *slope = if is_moderate(root) { root.inverse() } else { T::default() };
+        // Each time round a row fewer is held.
+        loop {
+            if !held.iter().all(|held| *held) {
+                // An infinite value times a slope of zero would be NaN.
+                self.hard.open_rows(|lane| !held[lane]);
+            }
+            self.slopes.fill([T::default(); LANES]);
+            for ((slope, &root), held) in self.slopes[plan.root].iter_mut().zip(&roots).zip(held) {
+                *slope = if held { root.inverse() } else { T::default() };
+            }
+            let mut finite = [true; LANES];
+            vectorised(FlowBackward { block: self, finite: &mut finite });
+            let are_held = held;
+            held.iter_mut().zip(finite).for_each(|(held, finite)| *held &= finite);
+            if held == are_held {
+                break;
+            }
         }
-        vectorised(FlowBackward(self));
+        roots.iter_mut().zip(held).for_each(|(root, held)| *root = if held { *root } else { T::default() });
         roots
     }
 
@@ -74,13 +83,25 @@ impl<'a, T: Real> FlowBlock<'a, T> {
     }
 }
 
-struct FlowBackward<'a, 'b, T>(&'b mut FlowBlock<'a, T>);
+struct FlowBackward<'a, 'b, T> {
+    block: &'b mut FlowBlock<'a, T>,
+    /// Whether all slopes of each row are finite; only if they are for all rows, flows are added.
+    finite: &'b mut [bool; LANES],
+}
 
 impl<T: Real> Kernel for FlowBackward<'_, '_, T> {
     #[inline(always)]
     fn run(self) {
-        let FlowBlock { plan, hard, slopes, scratch, edges, leaves } = self.0;
+        let FlowBlock { plan, hard, slopes, scratch, edges, leaves } = self.block;
         backward(plan, &hard.values, slopes, scratch);
+        for slopes in &*slopes {
+            for (finite, &slope) in self.finite.iter_mut().zip(slopes) {
+                *finite &= Into::<f64>::into(slope).is_finite();
+            }
+        }
+        if !self.finite.iter().all(|finite| *finite) {
+            return;
+        }
         for step in &plan.steps {
             let StepKind::Sum { weights } = step.kind else { continue };
             let width = step.width as usize;

@@ -8,8 +8,8 @@
 //! code, so that one load a row and variable serves all eight. For soft rows, boxes and gradients, all leaves
 //! of a variable are contiguous for each code, for matrix products with weights of codes.
 //!
-//! Leaves hold the ratio of their probability to a *scale*, the circuit's own marginal, so that a row's value
-//! is near one; the logarithms of the scales are added at the end.
+//! Leaves hold the ratio of their probability to a *scale* of the code, so that the largest ratio is one to two; the
+//! logarithms of the scales are added at the end. So no leaf raises a value that has become small by more than two.
 //!
 //! A row that under- or overflow may have distorted ([`Plan::trusts`]) is evaluated again in double precision
 //! by the same loops, and by the caller in log space if that does not suffice.
@@ -23,7 +23,7 @@ mod vectorised;
 
 pub(crate) use ball::{BallBounds, ByCount, COUNTS, CodeBounds};
 pub(crate) use batch::{HardBlock, SoftBlock};
-pub(crate) use flow::{Flow, FlowBlock, is_moderate};
+pub(crate) use flow::{Flow, FlowBlock};
 pub(crate) use row::RowScratch;
 pub use vectorised::{Kernel, vectorised};
 
@@ -80,7 +80,7 @@ impl Real for f32 {
     const ONE: Self = 1.0;
     const SMALLEST: f64 = Self::MIN_POSITIVE as f64;
     const LARGEST: f64 = 1e30;
-    const MODERATE: f64 = 1e12;
+    const MODERATE: f64 = 1e28;
     const NEGLIGIBLE: f64 = 1e-7;
 
     fn inverse(self) -> Self {
@@ -92,7 +92,7 @@ impl Real for f64 {
     const ONE: Self = 1.0;
     const SMALLEST: f64 = Self::MIN_POSITIVE;
     const LARGEST: f64 = 1e300;
-    const MODERATE: f64 = 1e120;
+    const MODERATE: f64 = 1e280;
     const NEGLIGIBLE: f64 = 1e-9;
 
     fn inverse(self) -> Self {
@@ -145,7 +145,10 @@ struct LeafTable {
     leaf_ratios: Vec<f32>,
     /// The largest ratio of each code, at least one; for open it is one.
     boosts: Vec<f64>,
-    /// One a code: the circuit's marginal when the plan was compiled.
+    /// For each code its probability in the circuit when the plan was compiled.
+    marginals: Vec<f64>,
+    /// One a code: its marginal times the power of two that makes its largest ratio one to two. Powers of two change no
+    /// digit of what is computed.
     scales: Vec<f64>,
     /// Their logarithms, and 0 for open.
     log_scales: Vec<f64>,
@@ -161,6 +164,18 @@ impl LeafTable {
     #[inline(always)]
     fn places(&self) -> usize {
         self.leaves.len().next_multiple_of(TILE)
+    }
+
+    /// The scale of soft evidence, by which the largest leaf is about one: its expectation under the marginals times a
+    /// power of two. 0 where it is impossible.
+    #[inline(always)]
+    fn soft_scale(&self, soft: &[f32]) -> f64 {
+        let (mut expected, mut largest) = (0.0, 0.0);
+        for ((&soft, marginal), scale) in soft.iter().zip(&self.marginals).zip(&self.scales) {
+            expected += f64::from(soft) * marginal;
+            largest += f64::from(soft) * scale;
+        }
+        if expected > 0.0 { expected * power_of_two(largest / expected) } else { 0.0 }
     }
 
     /// The lines of `leaf_ratios` of a group of codes; the last code is repeated to fill the group.
@@ -179,6 +194,12 @@ struct TileEntry {
     column: u32,
     /// The leaf nodes behind the units; [`NO_LEAF`] where a unit does not have the variable.
     leaves: [u32; TILE],
+}
+
+/// The largest power of two that is not above a positive number.
+#[inline(always)]
+fn power_of_two(number: f64) -> f64 {
+    f64::from_bits(number.to_bits() & (0x7ff << 52))
 }
 
 /// Marks a place in a tile without a leaf.

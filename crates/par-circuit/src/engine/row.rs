@@ -210,11 +210,11 @@ impl<T: Real> Kernel for SoftLeaves<'_, T> {
         for (table, total) in self.plan.tables.iter().zip(scales) {
             let (soft, after) = rest.split_at(table.cardinality);
             rest = after;
-            let terms = soft.iter().zip(&table.scales).map(|(&soft, scale)| f64::from(soft) * scale);
-            *total = terms.clone().sum();
+            *total = table.soft_scale(soft);
             let inverse = if *total > 0.0 { 1.0 / *total } else { 0.0 };
             weights.clear();
             let mut most = 0.0;
+            let terms = soft.iter().zip(&table.scales).map(|(&soft, scale)| f64::from(soft) * scale);
             for (code, term) in terms.enumerate().filter(|(_, term)| *term != 0.0) {
                 weights.push((code, T::from((term * inverse) as f32)));
                 most += term * inverse * table.boosts[code];

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::base_rates::BaseRates;
-use crate::engine::{Flow, FlowBlock, LANES, Plan, Real, is_moderate};
+use crate::engine::{Flow, FlowBlock, LANES, Plan, Real};
 use crate::{Circuit, Code, Dataset, LearnError, Node, Stop, Stopped, threads};
 
 /// When EM stops, and its priors.
@@ -179,9 +179,9 @@ fn expectations(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f6
     let rows = codes.len() / width;
     let part = rows.div_ceil(PARTS).next_multiple_of(LANES) * width;
     let parts = threads::map(codes.chunks(part), |codes| {
-        let (mut flow, mut score, rest) = expected::<f32>(plan, codes, stop)?;
+        let (mut flow, mut score, rest) = expected::<f32>(plan, codes, false, stop)?;
         if !rest.is_empty() {
-            let (again, score_again, lost) = expected::<f64>(plan, &rest, stop)?;
+            let (again, score_again, lost) = expected::<f64>(plan, &rest, true, stop)?;
             flow.add(&again);
             // A row that underflows in double precision too adds no flow, and the lowest log-probability there is.
             score += score_again + (lost.len() / width) as f64 * f64::MIN_POSITIVE.ln();
@@ -199,18 +199,24 @@ fn expectations(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f6
 }
 
 /// Expected counts of the rows that this precision can hold, the sum of their log-probabilities, and the
-/// other rows.
-fn expected<T: Real>(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f64, Vec<Code>), Stopped> {
+/// other rows; the `last` precision holds more of them.
+fn expected<T: Real>(
+    plan: &Plan,
+    codes: &[Code],
+    last: bool,
+    stop: Stop<'_>,
+) -> Result<(Flow, f64, Vec<Code>), Stopped> {
     let width = plan.variables();
     let mut block = FlowBlock::<T>::new(plan);
     let mut score = 0.0;
     let mut rest = Vec::new();
     for codes in codes.chunks(LANES * width) {
         stop.check()?;
-        let values = block.add(codes);
+        let values = block.add(codes, last);
         for (row, value) in codes.chunks_exact(width).zip(values) {
-            if is_moderate(value) {
-                score += Into::<f64>::into(value).ln() + plan.log_scale(row);
+            let value: f64 = value.into();
+            if value > 0.0 {
+                score += value.ln() + plan.log_scale(row);
             } else {
                 rest.extend_from_slice(row);
             }
@@ -274,6 +280,81 @@ mod tests {
                 assert!((found - expected).abs() < 1e-4, "node {index}: {found}, expected {expected}");
             }
         }
+    }
+
+    /// A mixture of two products of binary leaves, by their probabilities of 0.
+    fn mixture(
+        nodes: &mut Vec<Node>,
+        variables: std::ops::Range<usize>,
+        zeros: impl Fn(usize) -> [f64; 2],
+    ) -> NodeId {
+        let mut add = |node: Node| {
+            nodes.push(node);
+            NodeId(nodes.len() as u32 - 1)
+        };
+        let products = [0, 1].map(|component| {
+            let leaf = |variable: usize| {
+                let zero = zeros(variable)[component];
+                Node::Leaf { variable, probabilities: [zero, 1.0 - zero].into() }
+            };
+            let children = variables.clone().map(|variable| add(leaf(variable))).collect();
+            add(Node::Product { children })
+        });
+        add(Node::Sum { children: products.into(), weights: [0.5, 0.5].into() })
+    }
+
+    fn check_flow(circuit: &Circuit, rows: &[Code]) {
+        let variables = circuit.plan().variables();
+        let expectations =
+            |rows: &[Code]| expectations(circuit.plan(), rows, Stop::never()).expect("never stopped");
+        let (flow, score) = expectations(rows);
+        let mut expected = Flow::zero(circuit.plan());
+        let mut log_prob = 0.0;
+        for row in rows.chunks_exact(variables) {
+            let (flow, _) = expectations(row);
+            expected.add(&flow);
+            log_prob += circuit.evaluator().log_prob(row);
+        }
+        let rows = rows.len() as f64 / variables as f64;
+        assert!((score - log_prob / rows).abs() < 1e-3, "{score}, not {}", log_prob / rows);
+        let counts = |flow: &Flow| flow.counts(circuit.plan(), circuit.nodes());
+        for (found, expected) in
+            counts(&flow).into_iter().flatten().zip(counts(&expected).into_iter().flatten())
+        {
+            assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
+        }
+    }
+
+    /// In single precision the likelier product underflows half-way, and the other one does not.
+    #[test]
+    fn a_part_that_underflows_and_is_lifted_again_has_its_flow() {
+        let mut nodes = Vec::new();
+        mixture(&mut nodes, 0..250, |variable| if variable < 50 { [0.05, 0.99] } else { [0.99, 0.45] });
+        let circuit = Circuit::new(vec![2; 250], nodes).expect("a circuit");
+        let (flow, _) = expectations(circuit.plan(), &[0; 250], Stop::never()).expect("never stopped");
+        let counts = flow.counts(circuit.plan(), circuit.nodes());
+        let of_products = counts.last().expect("a sum");
+        assert!(of_products[0] > 0.99, "{of_products:?}");
+        check_flow(&circuit, &[0; 250]);
+    }
+
+    #[test]
+    fn a_row_whose_slopes_overflow_takes_no_other_with_it() {
+        let mut nodes = Vec::new();
+        let lifts = mixture(&mut nodes, 0..135, |_| [0.99, 0.01]);
+        let turns = |variable: usize| if variable.is_multiple_of(2) { [0.99, 0.01] } else { [0.01, 0.99] };
+        let sinks = mixture(&mut nodes, 135..585, turns);
+        nodes.push(Node::Product { children: [lifts, sinks].into() });
+        let circuit = Circuit::new(vec![2; 585], nodes).expect("a circuit");
+        let mut rows: Vec<Code> = vec![0; 585];
+        for row in 1..16 {
+            rows.extend((0..585).map(|variable| if variable < 135 + row { 0 } else { variable as Code % 2 }));
+        }
+        let (_, score) = expectations(circuit.plan(), &rows, Stop::never()).expect("never stopped");
+        let others: f64 = rows.chunks_exact(585).skip(1).map(|row| circuit.evaluator().log_prob(row)).sum();
+        let lost = f64::MIN_POSITIVE.ln();
+        assert!((score * 16.0 - others - lost).abs() < 1e-3, "{} after {others}", score * 16.0);
+        check_flow(&circuit, &rows[585..]);
     }
 
     fn polynomial(nodes: &[Node], row: &[Code]) -> f64 {
