@@ -1,6 +1,7 @@
 //! How fast tables are read: `cargo bench -p par-data --features parquet --bench tables -- FILE...`.
 //!
-//! Reads each file from front to back on one thread, three times, and prints the rate of the fastest.
+//! Reads each file from front to back on one thread, three times, and prints the rate of the fastest. On a machine with
+//! other work, `perf stat -e task-clock` before the built benchmark has the processor time of all three.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 

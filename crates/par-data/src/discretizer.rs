@@ -23,7 +23,7 @@ pub(crate) use values::BinValues;
 
 use crate::coverage::Coverage;
 use crate::error::{CellError, Error};
-use crate::schema::{Columns, FeatureKind, Schema, parse_number};
+use crate::schema::{Columns, FeatureKind, Schema, is_same_truth, parse_number};
 use crate::table::Batch;
 use crate::{Code, UNKNOWN};
 
@@ -470,12 +470,19 @@ impl CategoryIndex {
     }
 
     /// The code of the category with this text, trimmed. A text that is not a category matches the only
-    /// category that is the same number: `2.0` matches `2`, unless `02` is a category too.
+    /// category that is the same number: `2.0` matches `2`, unless `02` is a category too; or the same truth value: `true`
+    /// matches `True`.
     pub fn code(&self, text: &str) -> Option<Code> {
-        self.by_text.get(text).copied().or_else(|| {
-            let number = parse_number(text)?;
-            let at = self.by_number.partition_point(|(other, _)| *other < number);
-            self.by_number.get(at).filter(|(other, _)| *other == number).map(|(_, code)| *code)
+        self.by_text.get(text).copied().or_else(|| match parse_number(text) {
+            Some(number) => {
+                let at = self.by_number.partition_point(|(other, _)| *other < number);
+                self.by_number.get(at).filter(|(other, _)| *other == number).map(|(_, code)| *code)
+            }
+            None if is_same_truth(text, text) => {
+                let mut same = self.by_text.iter().filter(|(value, _)| is_same_truth(value, text));
+                same.next().map(|(_, code)| *code).filter(|_| same.next().is_none())
+            }
+            None => None,
         })
     }
 }

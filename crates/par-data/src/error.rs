@@ -121,6 +121,18 @@ pub enum Error {
         /// The column.
         name: String,
     },
+    /// A Parquet column of values that cannot be written as text.
+    #[error("{origin}: column `{name}` is {found}, expected {expected}\nhint: convert or drop it")]
+    ColumnType {
+        /// The path as given.
+        origin: Arc<str>,
+        /// The column.
+        name: String,
+        /// Its type.
+        found: String,
+        /// What can be written.
+        expected: &'static str,
+    },
     /// More columns than a table has: probably another kind of file.
     #[error("{origin}: found {found} columns, expected at most {limit}")]
     TooManyColumns {
@@ -186,6 +198,18 @@ pub enum Error {
         place: RowPlace,
         /// Its cell, from 1.
         column: usize,
+    },
+    /// A value of a Parquet file that cannot be written as text.
+    #[error(
+        "{place}: cell {column} is out of range, expected {expected}\nhint: leave it empty if there is no value"
+    )]
+    OutOfRange {
+        /// The row.
+        place: RowPlace,
+        /// Its cell, from 1.
+        column: usize,
+        /// What can be written.
+        expected: &'static str,
     },
     /// A cell that does not fit its column.
     #[error("{place}, {source}")]

@@ -164,10 +164,15 @@ impl Table {
         self
     }
 
-    /// The rows from first to last, at most `rows_per_batch` at a time (at least one). A table without rows
-    /// has no batch.
+    /// The rows from first to last, at most `rows_per_batch` at a time (at least one), fewer where they have more than
+    /// 64 MiB of text. A table without rows has no batch.
     pub fn batches(self, rows_per_batch: usize) -> Batches {
-        Batches { table: self, rows_per_batch: rows_per_batch.max(1), done: false }
+        Batches {
+            table: self,
+            rows_per_batch: rows_per_batch.max(1),
+            sizes: BatchSizes::default(),
+            done: false,
+        }
     }
 }
 
@@ -180,12 +185,25 @@ impl fmt::Debug for Table {
     }
 }
 
+/// After so many bytes of text a batch ends.
+const BATCH_BYTES: usize = 64 << 20;
+
 /// The iterator of [`Table::batches`]. It ends after the first error.
 #[derive(Debug)]
 pub struct Batches {
     table: Table,
     rows_per_batch: usize,
+    /// Those of the batch before.
+    sizes: BatchSizes,
     done: bool,
+}
+
+/// How much a batch holds, so that the next one, which is about as large, need not grow.
+#[derive(Clone, Copy, Debug, Default)]
+struct BatchSizes {
+    bytes: usize,
+    cells: usize,
+    rows: usize,
 }
 
 impl Iterator for Batches {
@@ -201,9 +219,12 @@ impl Iterator for Batches {
                 #[cfg(feature = "parquet")]
                 RowReader::Parquet(_) => "row",
             },
+            text: String::with_capacity(self.sizes.bytes),
+            ends: Vec::with_capacity(self.sizes.cells),
+            rows: Vec::with_capacity(self.sizes.rows),
             ..Batch::new(Arc::clone(&self.table.origin), self.table.columns.len())
         };
-        while batch.rows() < self.rows_per_batch {
+        while batch.rows() < self.rows_per_batch && batch.text.len() <= BATCH_BYTES {
             let read = match &mut self.table.rows {
                 RowReader::Csv(rows) => rows.read_into(&mut batch),
                 #[cfg(feature = "parquet")]
@@ -224,6 +245,7 @@ impl Iterator for Batches {
                 }
             }
         }
+        self.sizes = BatchSizes { bytes: batch.text.len(), cells: batch.ends.len(), rows: batch.rows() };
         (batch.rows() > 0).then_some(Ok(batch))
     }
 }

@@ -1,6 +1,6 @@
 //! The column that the classifier predicts, and what a person wants of it.
 
-use super::parse_number;
+use super::{is_same_truth, parse_number};
 use crate::error::CellError;
 use crate::suggest::suggest;
 
@@ -97,7 +97,7 @@ impl Label {
         if let Some(goal) = &self.goal {
             return Err(FavourableError::Number { side: goal.side.key() });
         }
-        let position = |name: &str| self.classes.iter().position(|class| class == name.trim());
+        let position = |name: &str| self.class_named(name.trim());
         let mut favourable = Vec::new();
         for name in names.iter().map(AsRef::as_ref) {
             let parts = if position(name).is_some() { vec![name] } else { name.split(',').collect() };
@@ -135,26 +135,30 @@ impl Label {
         })
     }
 
-    /// The class of a cell: that with its text, or the only one that is the same number; of a number, whether it
-    /// reaches the goal.
+    /// The class of a cell: that with its text, or the only one that is the same number or truth value; of a number,
+    /// whether it reaches the goal.
     pub(super) fn class(&self, cell: &str) -> Result<usize, CellError> {
         if let Some(goal) = &self.goal {
             return self.number(cell).map(|number| usize::from(goal.side.reaches(number, goal.bound)));
         }
-        let text = cell.trim();
+        self.class_named(cell.trim()).ok_or_else(|| CellError::UnknownClass {
+            column: self.column.clone(),
+            found: cell.to_string(),
+            known: self.classes.clone(),
+        })
+    }
+
+    /// The class with this text, or the only one that is the same number or truth value.
+    fn class_named(&self, text: &str) -> Option<usize> {
         let named = self.classes.iter().position(|class| class == text);
-        named
-            .or_else(|| {
-                let number = parse_number(text)?;
-                let mut same =
-                    (0..).zip(&self.classes).filter(|(_, class)| parse_number(class) == Some(number));
-                same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
-            })
-            .ok_or_else(|| CellError::UnknownClass {
-                column: self.column.clone(),
-                found: cell.to_string(),
-                known: self.classes.clone(),
-            })
+        named.or_else(|| {
+            let is_same = |class: &String| match parse_number(text) {
+                Some(number) => parse_number(class) == Some(number),
+                None => is_same_truth(class, text),
+            };
+            let mut same = (0..).zip(&self.classes).filter(|(_, class)| is_same(class));
+            same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
+        })
     }
 
     /// The number of a cell.
@@ -249,6 +253,27 @@ mod tests {
             assert_eq!(goal(None).amount(number, decimals), expected);
         }
         assert_eq!(goal(Some("DM")).classes(), ["below 50,000 DM", "at least 50,000 DM"]);
+    }
+
+    /// pandas writes `True` to CSV, and to Parquet what reads as `true`.
+    #[test]
+    fn classes_are_known_as_the_same_number_or_truth_value() {
+        let label = |classes: [&str; 2]| Label {
+            column: "y".into(),
+            classes: classes.map(String::from).to_vec(),
+            favourable: vec![1],
+            paper_favourable: None,
+            goal: None,
+        };
+        let truths = label(["False", "True"]);
+        assert_eq!(
+            ["true", "FALSE", "True"].map(|cell| truths.class(cell).ok()),
+            [Some(1), Some(0), Some(1)]
+        );
+        assert_eq!(truths.favourable_named(&["true"]), Ok(vec![1]));
+        assert_eq!(label(["0", "1"]).class("1.0").ok(), Some(1));
+        assert_eq!(label(["true", "True"]).class("TRUE").ok(), None, "it may be either");
+        assert_eq!(label(["no", "yes"]).class("YES").ok(), None, "another word");
     }
 
     #[test]

@@ -236,6 +236,11 @@ pub fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Whether both texts are the same truth value, in any case: `True` and `true`.
+pub fn is_same_truth(a: &str, b: &str) -> bool {
+    ["true", "false"].iter().any(|truth| truth.eq_ignore_ascii_case(a) && truth.eq_ignore_ascii_case(b))
+}
+
 /// Pairs of different texts that are the same number, such as `01` and `1`: neighbours in the order of the
 /// numbers.
 pub fn same_numbers<T: AsRef<str>>(texts: &[T]) -> Vec<[&str; 2]> {

@@ -1,19 +1,21 @@
 //! Parquet files, a few thousand rows of each column at a time, every value as text.
 
-use std::fmt::Write;
+mod column;
+mod guard;
+mod pages;
+mod values;
+
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use parquet::basic::{ConvertedType, Repetition};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::basic::Repetition;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
-use parquet::schema::types::ColumnDescPtr;
 
-use super::numbers::{write_float, write_whole};
+use self::column::ColumnCells;
+use self::guard::guarded;
+use self::values::BadValue;
 use super::position::ReadPosition;
 use super::{Batch, BatchRow, MAX_CELL_BYTES, RowPlace};
 use crate::error::Error;
@@ -21,10 +23,16 @@ use crate::error::Error;
 /// Rows that are read of one column before the next: their cells stay in the processor's cache.
 const ROWS_AT_ONCE: usize = 4096;
 
+/// Of columns with long cells fewer rows are read at once: about as many as have so many bytes in all columns.
+const CHUNK_BYTES: usize = 64 << 20;
+
+/// Cells of up to so many bytes are copied in one step.
+const SHORT: usize = 16;
+
 /// Reads the footer; returns the column names and a reader of the rows.
 pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, ParquetReader), Error> {
     let failed = |source| read_error(origin, source);
-    let file = SerializedFileReader::new(file).map_err(failed)?;
+    let file = guarded(|| SerializedFileReader::new(file)).map_err(failed)?;
     let metadata = file.metadata().file_metadata();
     let fields = metadata.schema().get_fields();
     let is_nested = |field: &&Arc<parquet::schema::types::Type>| {
@@ -34,20 +42,53 @@ pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, Parque
     if let Some(nested) = fields.iter().find(is_nested) {
         return Err(Error::NestedColumn { origin: Arc::clone(origin), name: nested.name().to_string() });
     }
+    check_rows(&file).map_err(failed)?;
+    let described = metadata.schema_descr();
+    for column in described.columns() {
+        values::check(column).map_err(|(found, expected)| Error::ColumnType {
+            origin: Arc::clone(origin),
+            name: column.name().to_string(),
+            found,
+            expected,
+        })?;
+    }
     let columns: Vec<String> = fields.iter().map(|field| field.name().to_string()).collect();
     let position = ReadPosition::new(u64::try_from(metadata.num_rows()).ok());
-    let described = metadata.schema_descr();
-    let cells = (0..columns.len()).map(|place| ColumnCells::new(described.column(place))).collect();
+    let most = CHUNK_BYTES / columns.len().max(1);
+    let cells = (0..columns.len()).map(|place| ColumnCells::new(described.column(place), most)).collect();
     let rows = ParquetReader {
         origin: Arc::clone(origin),
         file,
         next_group: 0,
         rows_left: 0,
         columns: cells,
+        text: Vec::new(),
         read: 0,
         position,
     };
     Ok((columns, rows))
+}
+
+/// Refuses files whose parts differ about how many rows there are: some would be passed over.
+fn check_rows(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
+    let differ = |what: &str, rows: i64, values: i64| {
+        ParquetError::General(format!(
+            "the file is damaged: {what} has {rows} rows, and {values} in its parts"
+        ))
+    };
+    let metadata = file.metadata();
+    let mut rows = 0_i64;
+    for (place, group) in metadata.row_groups().iter().enumerate() {
+        rows = rows.saturating_add(group.num_rows());
+        // Nested columns, which have more values than rows, are refused.
+        let mut columns = group.columns().iter();
+        if let Some(column) = columns.find(|column| column.num_values() != group.num_rows()) {
+            let what = format!("row group {}", place + 1);
+            return Err(differ(&what, group.num_rows(), column.num_values()));
+        }
+    }
+    let stated = metadata.file_metadata().num_rows();
+    if stated == rows { Ok(()) } else { Err(differ("the table", stated, rows)) }
 }
 
 fn read_error(origin: &Arc<str>, source: ParquetError) -> Error {
@@ -58,30 +99,13 @@ pub(super) struct ParquetReader {
     origin: Arc<str>,
     file: SerializedFileReader<File>,
     next_group: usize,
-    /// Rows of the current group that are not read yet.
+    /// Rows of the current group that are in no batch yet.
     rows_left: usize,
     columns: Vec<ColumnCells>,
+    /// The cells of some rows, one row after the other.
+    text: Vec<u8>,
     read: u64,
     position: ReadPosition,
-}
-
-/// The next cells of one column.
-struct ColumnCells {
-    description: ColumnDescPtr,
-    /// In the current group.
-    reader: Option<ColumnReader>,
-    /// Its cells are not needed, and empty.
-    is_skipped: bool,
-    text: String,
-    ends: Vec<usize>,
-    levels: Vec<i16>,
-}
-
-/// A cell that is no text, or too long a one.
-struct BadCell {
-    row: usize,
-    column: usize,
-    is_long: bool,
 }
 
 impl ParquetReader {
@@ -102,36 +126,64 @@ impl ParquetReader {
             if self.next_group == self.file.num_row_groups() {
                 return Ok(false);
             }
-            self.open_group().map_err(|source| read_error(&self.origin, source))?;
+            guarded(|| self.open_group()).map_err(|source| read_error(&self.origin, source))?;
         }
-        let rows = most.min(ROWS_AT_ONCE).min(self.rows_left);
-        let mut bad: Option<BadCell> = None;
-        for (place, column) in self.columns.iter_mut().enumerate() {
-            let found = column.read(rows).map_err(|source| read_error(&self.origin, source))?;
-            let before = |other: &BadCell| found.as_ref().is_some_and(|(row, _)| *row < other.row);
-            if let Some((row, is_long)) = found.filter(|_| bad.as_ref().is_none_or(before)) {
-                bad = Some(BadCell { row, column: place + 1, is_long });
-            }
+        let mut rows = most.min(ROWS_AT_ONCE).min(self.rows_left);
+        for column in &mut self.columns {
+            let most = ROWS_AT_ONCE.min(self.rows_left);
+            let read = column.read(most).map_err(|source| read_error(&self.origin, source))?;
+            rows = rows.min(read);
         }
-        if let Some(BadCell { row, column, is_long }) = bad {
-            let position = self.read + row as u64 + 1;
-            let place = RowPlace { origin: Arc::clone(&self.origin), unit: "row", position };
-            return Err(match is_long {
-                true => Error::CellTooLong { place, column, limit: MAX_CELL_BYTES },
-                false => Error::NotUtf8 { place, column },
-            });
+        if rows == 0 {
+            return Err(self.bad_cell());
         }
-        for row in 0..rows {
-            batch.rows.push(BatchRow { first_cell: batch.ends.len(), position: self.read + row as u64 + 1 });
-            for column in &self.columns {
-                batch.text.push_str(column.cell(row));
-                batch.ends.push(batch.text.len());
-            }
-        }
+        self.append_rows(batch, rows);
         self.rows_left -= rows;
         self.read += rows as u64;
         self.position.advance(rows as u64);
         Ok(true)
+    }
+
+    /// The error about the next row.
+    fn bad_cell(&self) -> Error {
+        let place = RowPlace { origin: Arc::clone(&self.origin), unit: "row", position: self.read + 1 };
+        let bad = |(index, column): (usize, &ColumnCells)| Some((index + 1, column.bad()?));
+        let (column, bad) = self.columns.iter().enumerate().find_map(bad).expect("a column has no next cell");
+        match bad {
+            BadValue::NotUtf8 => Error::NotUtf8 { place, column },
+            BadValue::TooLong => Error::CellTooLong { place, column, limit: MAX_CELL_BYTES },
+            BadValue::OutOfRange { expected } => Error::OutOfRange { place, column, expected },
+        }
+    }
+
+    /// Adds the next rows, which were read of all columns.
+    fn append_rows(&mut self, batch: &mut Batch, rows: usize) {
+        let columns: Vec<(&[u8], &[usize])> = self.columns.iter().map(|column| column.cells(rows)).collect();
+        let bytes: usize = columns.iter().map(|(_, ends)| ends[rows] - ends[0]).sum();
+        self.text.resize(bytes + SHORT, 0);
+        let before = batch.text.len();
+        let mut end = 0;
+        for row in 0..rows {
+            batch.rows.push(BatchRow { first_cell: batch.ends.len(), position: self.read + row as u64 + 1 });
+            for (text, ends) in &columns {
+                let (start, len) = (ends[row], ends[row + 1] - ends[row]);
+                // Most cells are short, and a copy whose length is known beforehand is the quicker one.
+                if len <= SHORT {
+                    self.text[end..end + SHORT].copy_from_slice(&text[start..start + SHORT]);
+                } else {
+                    self.text[end..end + len].copy_from_slice(&text[start..start + len]);
+                }
+                end += len;
+                batch.ends.push(before + end);
+            }
+        }
+        batch.text.push_str(std::str::from_utf8(&self.text[..bytes]).expect("every cell is text"));
+        if self.text.capacity() > 2 * CHUNK_BYTES {
+            self.text = Vec::new();
+        }
+        for column in &mut self.columns {
+            column.take(rows);
+        }
     }
 
     fn open_group(&mut self) -> Result<(), ParquetError> {
@@ -139,127 +191,72 @@ impl ParquetReader {
         self.next_group += 1;
         self.rows_left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         for (place, column) in self.columns.iter_mut().enumerate() {
-            column.reader = match column.is_skipped {
-                true => None,
-                false => Some(group.get_column_reader(place)?),
-            };
+            column.open_group(&*group, place)?;
         }
         Ok(())
     }
 }
 
-impl ColumnCells {
-    fn new(description: ColumnDescPtr) -> Self {
-        let (text, ends, levels) = (String::new(), Vec::new(), Vec::new());
-        Self { description, reader: None, is_skipped: false, text, ends, levels }
+#[cfg(test)]
+mod tests {
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::properties::{EnabledStatistics, WriterProperties};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::*;
+
+    /// A reader of a file whose rows share one long cell, but for the first.
+    fn sharing(rows: usize, bytes: usize) -> ParquetReader {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.parquet");
+        let schema =
+            Arc::new(parse_message_type("message table { REQUIRED BINARY name; }").expect("a schema"));
+        let properties = WriterProperties::builder()
+            .set_dictionary_page_size_limit(2 * MAX_CELL_BYTES)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .build();
+        let file = File::create(&path).expect("a file");
+        let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).expect("a writer");
+        let mut group = writer.next_row_group().expect("a group");
+        let mut column = group.next_column().expect("no error").expect("a column");
+        let mut cells = vec![ByteArray::from("short")];
+        cells.extend(std::iter::repeat_n(ByteArray::from("x".repeat(bytes).as_str()), rows - 1));
+        column.typed::<ByteArrayType>().write_batch(&cells, None, None).expect("cells");
+        column.close().expect("closed");
+        group.close().expect("closed");
+        writer.close().expect("closed");
+        assert!(path.metadata().expect("a file").len() < 2 * bytes as u64);
+        open(&"t.parquet".into(), File::open(&path).expect("a file")).expect("a table").1
     }
 
-    fn cell(&self, row: usize) -> &str {
-        if self.is_skipped {
-            return "";
+    #[test]
+    fn a_long_value_that_many_rows_share_is_refused_at_the_first() {
+        let mut reader = sharing(100, MAX_CELL_BYTES + 1);
+        let mut batch = Batch::new("t.parquet", 1);
+        assert!(reader.read_into(&mut batch, 100).expect("a short cell"));
+        assert_eq!((batch.rows(), batch.cell(0, 0)), (1, "short"));
+        let error = reader.read_into(&mut batch, 100).expect_err("a long cell");
+        assert_eq!(
+            error.to_string(),
+            "t.parquet, row 2: cell 1 is longer than 1048576 bytes\nhint: look for a quote that is never closed"
+        );
+        assert!(reader.columns[0].capacity() < 4 * MAX_CELL_BYTES);
+    }
+
+    #[test]
+    fn fewer_rows_of_long_cells_are_read_at_once() {
+        let mut reader = sharing(200, MAX_CELL_BYTES);
+        let mut rows = 0;
+        loop {
+            let mut batch = Batch::new("t.parquet", 1);
+            if !reader.read_into(&mut batch, 200).expect("cells") {
+                break;
+            }
+            rows += batch.rows();
+            assert!(batch.text.len() <= CHUNK_BYTES + MAX_CELL_BYTES);
+            assert!(reader.columns[0].capacity() <= 2 * (CHUNK_BYTES + MAX_CELL_BYTES));
         }
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.text[start..self.ends[row]]
+        assert_eq!(rows, 200);
     }
-
-    /// Reads the next cells; returns the row of the first that is no text or, with `true`, too long.
-    fn read(&mut self, rows: usize) -> Result<Option<(usize, bool)>, ParquetError> {
-        self.text.clear();
-        self.ends.clear();
-        let Some(mut reader) = self.reader.take() else { return Ok(None) };
-        let bad = match &mut reader {
-            ColumnReader::BoolColumnReader(reader) => {
-                self.write(reader, rows, |text, _, value| Ok(write!(text, "{value}").is_ok()))
-            }
-            ColumnReader::Int32ColumnReader(reader) => {
-                self.write(reader, rows, |text, column, value| match column.converted_type() {
-                    ConvertedType::NONE | ConvertedType::INT_32 => Ok(write_whole(text, i64::from(*value))),
-                    _ => Ok(write_field(text, &Field::convert_int32(column, *value))),
-                })
-            }
-            ColumnReader::Int64ColumnReader(reader) => {
-                self.write(reader, rows, |text, column, value| match column.converted_type() {
-                    ConvertedType::NONE | ConvertedType::INT_64 => Ok(write_whole(text, *value)),
-                    _ => Ok(write_field(text, &Field::convert_int64(column, *value))),
-                })
-            }
-            ColumnReader::Int96ColumnReader(reader) => self.write(reader, rows, |text, column, value| {
-                Ok(write_field(text, &Field::convert_int96(column, *value)))
-            }),
-            ColumnReader::FloatColumnReader(reader) => {
-                self.write(reader, rows, |text, _, value| Ok(write!(text, "{value}").is_ok()))
-            }
-            ColumnReader::DoubleColumnReader(reader) => {
-                self.write(reader, rows, |text, _, value| Ok(write_float(text, *value)))
-            }
-            ColumnReader::ByteArrayColumnReader(reader) => {
-                self.write(reader, rows, |text, column, value| match column.converted_type() {
-                    ConvertedType::DECIMAL => {
-                        Ok(write_field(text, &Field::convert_byte_array(column, value.clone())?))
-                    }
-                    _ => Ok(write_bytes(text, value.data())),
-                })
-            }
-            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-                self.write(reader, rows, |text, column, value| {
-                    let bytes: ByteArray = value.clone().into();
-                    Ok(write_field(text, &Field::convert_byte_array(column, bytes)?))
-                })
-            }
-        };
-        self.reader = Some(reader);
-        bad
-    }
-
-    /// Writes the next values as text, absent ones as none; `write` returns whether a value is text.
-    fn write<T: DataType>(
-        &mut self,
-        reader: &mut ColumnReaderImpl<T>,
-        rows: usize,
-        write: impl Fn(&mut String, &ColumnDescPtr, &T::T) -> Result<bool, ParquetError>,
-    ) -> Result<Option<(usize, bool)>, ParquetError> {
-        let column = &self.description;
-        let is_optional = column.max_def_level() > 0;
-        let mut values: Vec<T::T> = Vec::with_capacity(rows);
-        self.levels.clear();
-        let mut read = 0;
-        while read < rows {
-            let levels = is_optional.then_some(&mut self.levels);
-            let (records, _, _) = reader.read_records(rows - read, levels, None, &mut values)?;
-            if records == 0 {
-                return Err(ParquetError::EOF("a column has fewer values than the file has rows".into()));
-            }
-            read += records;
-        }
-        let mut values = values.iter();
-        let mut bad = None;
-        for row in 0..rows {
-            let before = self.text.len();
-            if !is_optional || self.levels[row] > 0 {
-                let ended = || ParquetError::EOF("a column has fewer values than it says".into());
-                let value = values.next().ok_or_else(ended)?;
-                let is_text = write(&mut self.text, column, value)?;
-                let is_long = self.text.len() - before > MAX_CELL_BYTES;
-                if bad.is_none() && (!is_text || is_long) {
-                    bad = Some((row, is_long));
-                }
-            }
-            self.ends.push(self.text.len());
-        }
-        Ok(bad)
-    }
-}
-
-/// Writes a value as in a CSV cell; `false` for bytes that are not text.
-fn write_field(text: &mut String, field: &Field) -> bool {
-    match field {
-        Field::Null => true,
-        Field::Str(value) => text.write_str(value).is_ok(),
-        Field::Bytes(bytes) => write_bytes(text, bytes.data()),
-        other => write!(text, "{other}").is_ok(),
-    }
-}
-
-fn write_bytes(text: &mut String, bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).map(|value| text.push_str(value)).is_ok()
 }

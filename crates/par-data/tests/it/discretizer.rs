@@ -236,6 +236,20 @@ fn unseen_values_are_recognised() {
     assert_eq!((words.novelty(0, "blue"), words.novelty(0, "red")), (Some(Novelty::Category), None));
 }
 
+/// pandas writes `True` to CSV, and to Parquet what reads as `true`.
+#[test]
+fn a_truth_value_is_known_in_any_case_unless_that_is_a_category_too() {
+    let truths = fit(&one("nominal", ""), table("x\nTrue\nFalse\n")).expect("a fit");
+    let codes = |discretizer: &Discretizer, cells: [&str; 3]| cells.map(|cell| code(discretizer, cell));
+    let [false_code, true_code] = ["False", "True"].map(|cell| code(&truths, cell));
+    assert_eq!(codes(&truths, ["true", "false", "TRUE"]), [true_code, false_code, true_code]);
+    let both = fit(&one("nominal", ""), table("x\nTrue\ntrue\n")).expect("a fit");
+    assert_ne!(code(&both, "True"), code(&both, "true"));
+    both.encode_row(&["TRUE"]).expect_err("it may be either");
+    let words = fit(&one("nominal", ""), table("x\nRed\n")).expect("a fit");
+    words.encode_row(&["red"]).expect_err("another word");
+}
+
 #[test]
 fn categories_that_are_the_same_number_stay_apart() {
     let cells = "x\n1\n01\n1.1\n1.10\n2\n";
