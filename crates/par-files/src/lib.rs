@@ -48,6 +48,9 @@ pub enum Error {
     /// The file exists, and must not be replaced.
     #[error("{}: exists already, and is not replaced\nhint: choose another name", .0.display())]
     Exists(PathBuf),
+    /// The file is a symbolic link to another.
+    #[error("{}: is a link, expected a file\nhint: remove it", .0.display())]
+    Link(PathBuf),
     /// Another program is writing the file.
     #[error("{}: is being written by another program", .0.display())]
     Busy(PathBuf),
@@ -129,6 +132,11 @@ impl Destination {
     fn error(&self, source: io::Error) -> Error {
         Error::Write { path: self.path.clone(), source }
     }
+
+    /// The same error, which names the file.
+    fn named(&self, source: io::Error) -> io::Error {
+        io::Error::new(source.kind(), self.error(source).to_string())
+    }
 }
 
 /// Whether the files of the folder are devices, such as standard output.
@@ -178,11 +186,11 @@ impl Replacement {
 
 impl Write for Replacement {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        self.file.write(bytes).map_err(|source| self.destination.named(source))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file.flush().map_err(|source| self.destination.named(source))
     }
 }
 
@@ -192,7 +200,7 @@ impl Write for Replacement {
 /// When it cannot be written.
 pub fn write_file(destination: Destination, bytes: &[u8]) -> Result<(), Error> {
     let mut file = Replacement::new(destination)?;
-    file.write_all(bytes).map_err(|source| file.destination.error(source))?;
+    file.file.write_all(bytes).map_err(|source| file.destination.error(source))?;
     file.finish()
 }
 

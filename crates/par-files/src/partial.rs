@@ -24,10 +24,16 @@ impl Partial {
     /// Opens the partial file of a destination, or starts one; returns the record of its last checkpoint, if there is one.
     ///
     /// # Errors
-    /// When it cannot be opened, or another program is writing it.
-    pub fn open(destination: Destination) -> Result<(Self, Option<Vec<u8>>), Error> {
+    /// When it cannot be opened, another program is writing it, or it or its record is a link or one of the `inputs`.
+    pub fn open(destination: Destination, inputs: &[&Path]) -> Result<(Self, Option<Vec<u8>>), Error> {
         let path = beside(&destination.target, ".partial");
         let record = beside(&destination.target, ".partial.json");
+        for own in [&path, &record] {
+            if own.is_symlink() {
+                return Err(Error::Link(own.clone()));
+            }
+            Destination::new(own, inputs)?;
+        }
         let failed = |source| Error::Write { path: path.clone(), source };
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
         match file.try_lock() {
@@ -105,13 +111,13 @@ impl Partial {
 
 impl Write for Partial {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = self.file.write(bytes).map_err(|source| self.destination.named(source))?;
         self.bytes += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file.flush().map_err(|source| self.destination.named(source))
     }
 }
 
@@ -126,7 +132,7 @@ mod tests {
     use super::*;
 
     fn open(path: &Path) -> (Partial, Option<Vec<u8>>) {
-        Partial::open(Destination::new(path, &[]).expect("a file")).expect("a partial file")
+        Partial::open(Destination::new(path, &[]).expect("a file"), &[]).expect("a partial file")
     }
 
     fn record(bytes: u64) -> Vec<u8> {
@@ -166,9 +172,40 @@ mod tests {
                 "{name}: has 0 bytes, expected at least 5 of an earlier run\nhint: remove it to start anew"
             )
         );
-        let again = Partial::open(Destination::new(&path, &[]).expect("a file")).expect_err("taken");
+        let again = Partial::open(Destination::new(&path, &[]).expect("a file"), &[]).expect_err("taken");
         assert_eq!(again.to_string(), format!("{name}: is being written by another program"));
         file.discard();
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_taken_for_a_partial_file_or_its_record() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.csv");
+        for (name, to) in [("a.csv.partial", "a.csv"), ("a.csv.partial.json", "a.csv.partial")] {
+            let link = folder.path().join(name);
+            std::os::unix::fs::symlink(to, &link).expect("a link");
+            let error =
+                Partial::open(Destination::new(&path, &[]).expect("a file"), &[]).expect_err("a link");
+            assert_eq!(
+                error.to_string(),
+                format!("{}: is a link, expected a file\nhint: remove it", link.display())
+            );
+            std::fs::remove_file(&link).expect("removed");
+        }
+    }
+
+    #[test]
+    fn an_input_is_not_taken_for_the_partial_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["a.csv.partial", "a.csv.partial.json"] {
+            let input = folder.path().join(name);
+            std::fs::write(&input, "people").expect("written");
+            let destination =
+                Destination::new(&folder.path().join("a.csv"), &[&input]).expect("another file");
+            Partial::open(destination, &[&input]).expect_err("it is read");
+            assert_eq!(std::fs::read(&input).expect("a file"), b"people");
+        }
     }
 }

@@ -14,15 +14,18 @@ use anyhow::{Error, Result};
 pub fn end(worked: Result<ExitCode>) -> ExitCode {
     match worked {
         Err(error) if !is_broken_pipe(&error) => {
-            // Messages quote files, which must not steer the terminal.
-            let text = chain(&error).replace(|found: char| found.is_control() && found != '\n', " ");
             // If standard error is closed too, only the exit code is left.
-            let _ = writeln!(io::stderr(), "error: {text}");
+            let _ = writeln!(io::stderr(), "error: {}", printable(&chain(&error)));
             ExitCode::from(2)
         }
         Err(_) => ExitCode::SUCCESS,
         Ok(code) => code,
     }
+}
+
+/// A text for the terminal, which what it quotes of files must not steer.
+pub fn printable(text: &str) -> String {
+    text.replace(|found: char| found.is_control() && found != '\n', " ")
 }
 
 /// Whether the reader of our output, such as `head`, has closed it.

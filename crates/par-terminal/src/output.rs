@@ -57,7 +57,7 @@ impl Output {
     /// When it cannot be written.
     pub fn finish(self) -> Result<()> {
         match self {
-            Self::Stdout(mut stdout) => Ok(stdout.flush()?),
+            Self::Stdout(mut stdout) => Ok(stdout.flush().map_err(|source| of_stdout(&source))?),
             Self::File(file) => Ok(file.finish()?),
             Self::Partial(file) => Ok(file.finish()?),
         }
@@ -67,7 +67,7 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Stdout(stdout) => stdout.write(bytes).map_err(|source| of_stdout(&source)),
             Self::File(file) => file.write(bytes),
             Self::Partial(file) => file.write(bytes),
         }
@@ -75,7 +75,7 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Stdout(stdout) => stdout.flush(),
+            Self::Stdout(stdout) => stdout.flush().map_err(|source| of_stdout(&source)),
             Self::File(file) => file.flush(),
             Self::Partial(file) => file.flush(),
         }
@@ -88,8 +88,13 @@ impl Write for Output {
 /// When standard output is closed.
 pub fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    Ok(stdout.flush()?)
+    let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    Ok(printed.map_err(|source| of_stdout(&source))?)
+}
+
+/// The same error, which says what could not be written.
+fn of_stdout(source: &io::Error) -> io::Error {
+    io::Error::new(source.kind(), format!("standard output: cannot be written: {source}"))
 }
 
 /// Writes one JSON object to standard output.
