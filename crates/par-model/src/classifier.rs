@@ -16,7 +16,7 @@ use par_circuit::{Ball, Code};
 
 pub use self::config::{Balance, ClassifierConfig, Threshold};
 pub use self::deployed::DeployedClassifier;
-pub use self::external::{ExternalClassifier, ExternalError, file_hash};
+pub use self::external::{ExternalClassifier, ExternalError, WrittenRow, file_hash};
 pub use self::inputs::{Encoding, Inputs, InputsError};
 pub use self::neural::NeuralClassifier;
 pub use self::robust::{RobustClassifier, Version, denials};

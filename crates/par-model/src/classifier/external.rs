@@ -16,6 +16,7 @@ use self::trees::TreeTables;
 use super::certificate::End;
 use super::composed::ComposedClassifier;
 use super::inputs::{Encoding, Inputs, InputsError};
+use super::trees::MOST_BYTES;
 use super::{Classifier, NeuralClassifier};
 use crate::error::RowError;
 use crate::scale::ScoreScale;
@@ -153,13 +154,14 @@ impl ExternalClassifier {
             return Err(ExternalError::TooLarge { codes, width });
         }
         let view = View { encoding: &encoding, onnx: &onnx, sources: &sources };
+        let most_bytes = MOST_BYTES / onnx.parts().len().max(1) as u64;
         let tables = |part: &Body| {
             Ok(match part {
                 Body::Layers(layers) => {
                     let tables = NetworkTables::new(layers, &view, discretizer)?;
                     Tables::Network(tables.ok_or(ExternalError::NoScore)?)
                 }
-                Body::Trees(trees) => Tables::Trees(TreeTables::new(trees, &view, discretizer)?),
+                Body::Trees(trees) => Tables::Trees(TreeTables::new(trees, &view, discretizer, most_bytes)?),
             })
         };
         let tables = onnx.parts().iter().map(tables).collect::<Result<_, ExternalError>>()?;
@@ -251,7 +253,33 @@ impl ExternalClassifier {
         let values: Vec<Value<'_>> = places
             .map(|place| self.encoding.value(place, cells[self.encoding.feature(place)]))
             .collect::<Result<_, _>>()?;
-        Ok(self.onnx.log_odds(&values))
+        let found = self.log_odds_by_sets(&values);
+        debug_assert!(found.is_none_or(|found| found.to_bits() == self.onnx.log_odds(&values).to_bits()));
+        Ok(found.unwrap_or_else(|| self.onnx.log_odds(&values)))
+    }
+
+    /// The same by sets of leaves, bit by bit; `None` if there are parts without.
+    fn log_odds_by_sets(&self, values: &[Value<'_>]) -> Option<f64> {
+        let number = |&source: &usize| {
+            let source = &self.onnx.sources()[source];
+            source.number(values[source.input])
+        };
+        let has_trees = |tables: &Tables| matches!(tables, Tables::Trees(_));
+        if !self.tables.iter().all(has_trees) {
+            return None;
+        }
+        let numbers: Vec<f32> = self.sources.iter().flatten().map(number).collect();
+        let part = |tables: &Tables| match tables {
+            Tables::Trees(trees) => trees.log_odds(&numbers),
+            Tables::Network(_) => None,
+        };
+        match &self.tables[..] {
+            [only] => part(only),
+            parts => {
+                let parts = parts.iter().map(part).collect::<Option<Vec<f64>>>()?;
+                Some(self.onnx.head().log_odds(&parts))
+            }
+        }
     }
 
     /// The classifier over codes where every code stands for the median of its bin.
@@ -315,24 +343,76 @@ impl ExternalClassifier {
         Ok(self.onnx.head().bounds(&parts.collect::<Result<Vec<_>, CellError>>()?).0)
     }
 
-    /// A lower bound on the log-odds of a row whose cells of some features lie anywhere within `ranges`; `None` for
-    /// inputs that are not linear in the cell.
-    pub fn least_log_odds(&self, cells: &[&str], ranges: &[(usize, [&str; 2])]) -> Option<f64> {
-        let part = |(tables, body): (&Tables, &Body)| match (tables, body) {
-            (Tables::Network(tables), _) => tables.bounds_within(&self.view(), cells, ranges),
-            (Tables::Trees(tables), Body::Trees(trees)) => {
-                tables.bounds_within(trees, &self.view(), cells, ranges)
-            }
-            (Tables::Trees(_), Body::Layers(_)) => unreachable!("the tables of a part are of its kind"),
-        };
-        let parts = self.tables.iter().zip(self.onnx.parts()).map(part).collect::<Option<Vec<_>>>()?;
-        Some(self.onnx.head().bounds(&parts).0)
+    /// A row as written, to bound the log-odds of rows near it.
+    ///
+    /// # Errors
+    /// When a cell cannot be turned into an input.
+    pub fn written(&self, cells: &[&str]) -> Result<WrittenRow<'_>, CellError> {
+        let view = self.view();
+        let numbers = cells.iter().enumerate().map(|(feature, cell)| view.numbers(feature, cell));
+        let numbers: Vec<Vec<f32>> = numbers.collect::<Result<_, _>>()?;
+        let parts = self.tables.iter().map(|tables| match tables {
+            Tables::Network(tables) => WrittenPart::Network(tables.first_sums(&view, &numbers)),
+            Tables::Trees(tables) => WrittenPart::Trees(tables.known_sets(&numbers)),
+        });
+        let parts = parts.collect();
+        Ok(WrittenRow { external: self, numbers, parts })
     }
 
     fn view(&self) -> View<'_> {
         View { encoding: &self.encoding, onnx: &self.onnx, sources: &self.sources }
     }
 }
+
+/// A row as written, as an external classifier reads it.
+pub struct WrittenRow<'a> {
+    external: &'a ExternalClassifier,
+    /// For each feature, the numbers of its sources.
+    numbers: Vec<Vec<f32>>,
+    parts: Vec<WrittenPart<'a>>,
+}
+
+/// What a part of the classifier makes of a row as written.
+enum WrittenPart<'a> {
+    /// The sums of the first layer.
+    Network(Vec<f64>),
+    /// For each feature, the leaves that it leads to, if they are known.
+    Trees(Vec<Option<&'a [u64]>>),
+}
+
+impl WrittenRow<'_> {
+    /// A lower bound on the log-odds of the row with the cells of some features anywhere within `ranges`; `None` for
+    /// inputs that are not linear in the cell.
+    pub fn least_log_odds(&self, ranges: &[(usize, [&str; 2])]) -> Option<f64> {
+        let Self { external, numbers, parts } = self;
+        let view = external.view();
+        // What lies between the ends is covered only if each number rises or falls throughout.
+        let is_line = |&source: &usize| external.onnx.sources()[source].is_affine();
+        if !ranges.iter().all(|(feature, _)| external.sources[*feature].iter().all(is_line)) {
+            return None;
+        }
+        let ends = |&(feature, ends): &(usize, [&str; 2])| {
+            let [low, high] = ends.map(|end| view.numbers(feature, end).ok());
+            Some((feature, [low?, high?]))
+        };
+        let ranges: Vec<Range> = ranges.iter().map(ends).collect::<Option<_>>()?;
+        let part =
+            |((written, tables), body): ((&WrittenPart<'_>, &Tables), &Body)| match (written, tables, body) {
+                (WrittenPart::Network(sums), Tables::Network(tables), _) => {
+                    tables.bounds_within(&view, numbers, sums, &ranges)
+                }
+                (WrittenPart::Trees(known), Tables::Trees(tables), Body::Trees(trees)) => {
+                    Some(tables.bounds_within(trees, &view, numbers, known, &ranges))
+                }
+                _ => unreachable!("the tables of a part are of its kind"),
+            };
+        let parts = parts.iter().zip(&external.tables).zip(external.onnx.parts()).map(part);
+        Some(external.onnx.head().bounds(&parts.collect::<Option<Vec<_>>>()?).0)
+    }
+}
+
+/// A feature, and the numbers of its sources at both ends of a range.
+type Range = (usize, [Vec<f32>; 2]);
 
 /// The SHA-256 of a file's bytes, in hexadecimal digits.
 pub fn file_hash(bytes: &[u8]) -> String {
@@ -582,7 +662,7 @@ pub(super) mod tests {
                 let mut cells = german.cells(person);
                 features.iter().zip(&ranges).for_each(|(&feature, range)| cells[feature] = range[0]);
                 let ranged: Vec<(usize, [&str; 2])> = features.iter().copied().zip(ranges).collect();
-                let least = external.least_log_odds(&cells, &ranged).expect("lines");
+                let least = external.written(&cells).expect("inputs").least_log_odds(&ranged).expect("lines");
                 for _ in 0..100 {
                     let numbers = ranges.map(|[low, high]| {
                         let [low, high] = [low, high].map(|text| text.parse::<f64>().expect("a number"));

@@ -117,7 +117,7 @@ impl NeuralClassifier {
     }
 
     /// Computes the values of every layer from those of the first before its activation, and returns the output.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish(&self, values: &mut [f32]) -> f32 {
         self.finish_and(values, |_, _| {})
     }
@@ -138,6 +138,25 @@ impl NeuralClassifier {
             start += width;
         }
         values[start]
+    }
+}
+
+/// [`Classifier::log_odds`] of a network.
+struct LogOdds<'a> {
+    classifier: &'a NeuralClassifier,
+    row: &'a [Code],
+    log_odds: &'a mut f32,
+}
+
+impl Kernel for LogOdds<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { classifier, row, log_odds } = self;
+        let mut values = classifier.values();
+        let width = classifier.network.widths()[1];
+        let inputs = ones(&classifier.offsets, row).map(|input| (input, 1.0));
+        add_rows(&inputs, classifier.first_layer().weights, &mut values[..width]);
+        *log_odds = classifier.finish(&mut values);
     }
 }
 
@@ -231,11 +250,9 @@ impl Classifier for NeuralClassifier {
     }
 
     fn log_odds(&self, row: &[Code]) -> f64 {
-        let mut values = self.values();
-        let width = self.network.widths()[1];
-        let inputs = ones(&self.offsets, row).map(|input| (input, 1.0));
-        add_rows(&inputs, self.network.layer(0).weights, &mut values[..width]);
-        f64::from(self.finish(&mut values))
+        let mut log_odds = 0.0;
+        vectorised(LogOdds { classifier: self, row, log_odds: &mut log_odds });
+        f64::from(log_odds)
     }
 
     fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {

@@ -4,15 +4,18 @@
 //! prepared once for all people; with a [`SourceTable`] of the values behind one person's codes it becomes their
 //! [`TreeClassifier`].
 
+mod branch_codes;
 mod certified;
 mod code_sets;
+mod conditions;
 mod ensemble;
 mod leaf_sets;
 mod pairs;
 mod pruned;
 mod table;
+mod walks;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use par_circuit::{Ball, Code};
 
@@ -20,8 +23,10 @@ pub(super) use self::certified::{CertifiedTrees, moved};
 use self::code_sets::CodeSets;
 pub(super) use self::code_sets::JointSets;
 pub(super) use self::ensemble::Ensemble;
+pub(super) use self::leaf_sets::MOST_BYTES;
 use self::pruned::Pruned;
 pub(super) use self::table::SourceTable;
+use self::walks::Walks;
 use super::{Classifier, NeuralClassifier, one_by_one};
 
 /// Deeper trees get no bounds, since the walk over all leaves is recursive. Learners hardly go beyond fifty.
@@ -34,6 +39,8 @@ pub(super) struct TreeClassifier<'a> {
     table: SourceTable,
     /// `None` if the ensemble has no sets of leaves.
     sets: Option<CodeSets<'a>>,
+    /// Made once single changes are scored without sets; `None` if a feature has too many codes.
+    walks: OnceLock<Option<Walks<'a>>>,
     /// Gives gradients, which trees do not have.
     surrogate: Option<&'a NeuralClassifier>,
     /// The trees pruned to the balls so far.
@@ -50,7 +57,7 @@ impl<'a> TreeClassifier<'a> {
         known: impl Fn(usize, Code, &[f32]) -> Option<&'a [u64]>,
     ) -> Self {
         let sets = ensemble.leaf_sets.as_ref().map(|leaf_sets| CodeSets::new(leaf_sets, &table, known));
-        Self { ensemble, table, sets, surrogate, pruned: Mutex::new(None) }
+        Self { ensemble, table, sets, walks: OnceLock::new(), surrogate, pruned: Mutex::new(None) }
     }
 
     /// The trees pruned to the rows of the ball, or of a larger one.
@@ -66,6 +73,16 @@ impl<'a> TreeClassifier<'a> {
                 wider
             }
         }
+    }
+
+    /// The numbers of all sources for the codes of a row, followed by a NaN.
+    fn numbers(&self, row: &[Code]) -> Vec<f32> {
+        let mut numbers = Vec::with_capacity(self.ensemble.features.len() + 1);
+        for (feature, &code) in row.iter().enumerate() {
+            numbers.extend_from_slice(self.table.numbers(feature, code));
+        }
+        numbers.push(f32::NAN);
+        numbers
     }
 
     /// The lowest and the highest log-odds of the rows with at most one change, by scoring each.
@@ -94,20 +111,18 @@ impl Classifier for TreeClassifier<'_> {
         if let Some(sets) = &self.sets {
             return self.ensemble.link.log_odds(self.ensemble.base + sets.sum(&self.table, row));
         }
-        let mut numbers = Vec::with_capacity(self.ensemble.features.len() + 1);
-        for (feature, &code) in row.iter().enumerate() {
-            numbers.extend_from_slice(self.table.numbers(feature, code));
-        }
-        numbers.push(f32::NAN);
-        self.ensemble.log_odds(&numbers)
+        self.ensemble.log_odds(&self.numbers(row))
     }
 
     fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
-        let Some(sets) = self.sets.as_ref().filter(|sets| sets.knows_constant(row)) else {
-            return one_by_one(self, row, log_odds);
-        };
         assert_eq!(log_odds.len(), self.cardinalities().iter().sum::<usize>(), "one place a code");
-        sets.neighbours(&self.table, row, log_odds);
+        if let Some(sets) = self.sets.as_ref().filter(|sets| sets.knows_constant(row)) {
+            sets.neighbours(&self.table, row, log_odds);
+        } else if let Some(walks) = self.walks.get_or_init(|| Walks::new(self.ensemble, &self.table)) {
+            walks.neighbours(&self.numbers(row), log_odds);
+        } else {
+            return one_by_one(self, row, log_odds);
+        }
         let Ensemble { link, base, .. } = self.ensemble;
         log_odds.iter_mut().for_each(|sum| *sum = link.log_odds(base + *sum));
     }
@@ -194,7 +209,7 @@ mod tests {
         }
 
         fn ensemble(&self) -> Ensemble {
-            Ensemble::new(&self.trees, &self.features)
+            Ensemble::new(&self.trees, &self.features, MOST_BYTES)
         }
 
         /// The ensemble as it is, and without sets of leaves.
@@ -314,9 +329,31 @@ mod tests {
         }
 
         #[test]
-        fn neighbours_score_as_they_do_one_by_one(seed: u64, count in 0..20_usize) {
+        fn numbers_score_by_sets_as_the_trees_score_them(seed: u64, count in 0..20_usize) {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let cardinalities = cardinalities(&mut rng);
+            let forest = Forest::new(&mut rng, cardinalities, count);
+            let ensemble = forest.ensemble();
+            let table = forest.table(&ensemble);
+            let joint = ensemble.joint_sets(&table);
+            for _ in 0..20 {
+                let row = forest.row(&mut rng);
+                let numbers: Vec<&[f32]> =
+                    row.iter().enumerate().map(|(feature, &code)| table.numbers(feature, code)).collect();
+                let known = |feature, numbers: &[f32]| joint.as_ref()?.find(&table, feature, numbers);
+                let found = ensemble.log_odds_by_sets(&numbers.concat(), known);
+                prop_assert_eq!(found.is_some(), ensemble.leaf_sets.is_some());
+                let of_trees = forest.log_odds(&row);
+                prop_assert_eq!(found.unwrap_or(of_trees).to_bits(), of_trees.to_bits());
+            }
+        }
+
+        #[test]
+        fn neighbours_score_as_they_do_one_by_one(seed: u64, count in 0..20_usize, has_many_codes: bool) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let mut cardinalities = cardinalities(&mut rng);
+            // More than a word has bits.
+            cardinalities[0] = if has_many_codes { 70 } else { cardinalities[0] };
             let forest = Forest::new(&mut rng, cardinalities, count);
             for ensemble in &forest.ensembles() {
                 let classifier = TreeClassifier::new(ensemble, forest.table(ensemble), None, |_, _, _| None);
@@ -353,7 +390,7 @@ mod tests {
             order.sort_by_key(|&source| forest.features[source]);
             let sorted: Vec<[f32; 2]> = order.iter().map(|&source| ends[source]).collect();
             let of_trees = forest.trees.bounds(&ends);
-            let (lower, upper) = ensemble.bounds(&sorted).unwrap_or(of_trees);
+            let (lower, upper) = ensemble.bounds(&sorted, |_| None).unwrap_or(of_trees);
             prop_assert!(of_trees.0 <= lower && upper <= of_trees.1, "{lower}, {upper} against {of_trees:?}");
             for _ in 0..50 {
                 let within = |[low, high]: &[f32; 2]| {
@@ -433,7 +470,7 @@ mod tests {
             [branch(tree, at + 1, at + 2), TreeNode::Leaf(0.0), TreeNode::Leaf(1.0)]
         });
         let trees = Trees { nodes: nodes.collect(), roots: vec![0, 3, 6, 9], base: 0.0, link: Link::LogOdds };
-        let ensemble = Ensemble::new(&trees, &[0, 1, 2, 3]);
+        let ensemble = Ensemble::new(&trees, &[0, 1, 2, 3], MOST_BYTES);
         let mut table = SourceTable::new(&ensemble, vec![2; 4]);
         for feature in 0..4 {
             table.set(feature, 0, &[0.0]);
@@ -459,14 +496,66 @@ mod tests {
         });
         let nodes = nodes.chain([TreeNode::Leaf(2.0)]).collect();
         let trees = Trees { nodes, roots: vec![0], base: 0.0, link: Link::LogOdds };
-        let ensemble = Ensemble::new(&trees, &[0]);
+        let ensemble = Ensemble::new(&trees, &[0], MOST_BYTES);
         let mut table = SourceTable::new(&ensemble, vec![2]);
         table.set(0, 0, &[0.0]);
+        assert!(ensemble.leaf_sets.is_none());
         let classifier = TreeClassifier::new(&ensemble, table, None, |_, _, _| None);
         let mut ball = Ball::new(&[2], vec![0], 1);
         assert_eq!(classifier.log_odds_bounds(&ball), (2.0, 2.0));
         ball.offer(0, &[1]);
         assert_eq!(classifier.log_odds_bounds(&ball), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    /// Trees with a leaf for each whole number, a branch for every power of two, down to single numbers; the thresholds of
+    /// each tree are a little higher than those of the one before.
+    fn balanced(powers: u32, count: u32) -> Trees {
+        let mut trees = Trees { nodes: Vec::new(), roots: Vec::new(), base: 0.0, link: Link::LogOdds };
+        for tree in 0..count {
+            let root = trees.nodes.len() as u32;
+            trees.roots.push(root);
+            let offset = tree as f32 / count as f32 - 1.0;
+            for depth in 0..powers {
+                let (first, width) = (root + (1 << depth) - 1, f32::from(1_u16 << (powers - depth - 1)));
+                trees.nodes.extend((0..1_u32 << depth).map(|place| {
+                    let comparison = Comparison::AtMost((2 * place + 1) as f32 * width + offset);
+                    let yes = root + 2 * (first - root + place) + 1;
+                    TreeNode::Branch { source: 0, comparison, yes, no: yes + 1, missing: false }
+                }));
+            }
+            trees.nodes.extend((0..1_u32 << powers).map(|leaf| TreeNode::Leaf(f64::from(leaf))));
+        }
+        trees
+    }
+
+    #[test]
+    fn sets_of_leaves_that_would_take_too_much_are_not_made() {
+        let has_sets = |powers: u32, count: u32, most_bytes: u64| {
+            let ensemble = Ensemble::new(&balanced(powers, count), &[0], most_bytes);
+            let scores = [0.0, 3.9, f32::NAN].map(|number| {
+                let mut table = SourceTable::new(&ensemble, vec![1]);
+                table.set(0, 0, &[number]);
+                TreeClassifier::new(&ensemble, table, None, |_, _, _| None).log_odds(&[0])
+            });
+            let last = f64::from((1_u32 << powers) - 1);
+            let of_fraction = f64::from(count / 10) * 3.0 + f64::from(count - count / 10) * 4.0;
+            assert_eq!(scores, [0.0, of_fraction, f64::from(count) * last]);
+            ensemble.leaf_sets.is_some()
+        };
+        assert!(has_sets(5, 10, MOST_BYTES));
+        assert!(!has_sets(5, 10, 1000), "the sets take more");
+        assert!(!has_sets(9, 40, MOST_BYTES), "their conditions do");
+    }
+
+    #[test]
+    fn a_tree_of_many_leaves_and_few_levels_is_walked() {
+        let ensemble = Ensemble::new(&balanced(15, 1), &[0], MOST_BYTES);
+        assert!(ensemble.leaf_sets.is_none());
+        let mut table = SourceTable::new(&ensemble, vec![2]);
+        table.set(0, 0, &[0.0]);
+        table.set(0, 1, &[12_345.0]);
+        let classifier = TreeClassifier::new(&ensemble, table, None, |_, _, _| None);
+        assert_eq!([classifier.log_odds(&[0]), classifier.log_odds(&[1])], [0.0, 12_345.0]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use par_onnx::{Dense, Layers};
 
 use super::super::certificate::{Addends, CertifiedNetwork, End, ParameterBox};
 use super::super::{Classifier, NeuralClassifier, bounds};
-use super::View;
+use super::{Range, View};
 use crate::error::RowError;
 use crate::network::{Layer, Network};
 
@@ -165,35 +165,35 @@ impl NetworkTables {
         ParameterBox::new(layers, &self.typical.activations, delta)
     }
 
-    /// Bounds on the score of a row; see
-    /// [`ExternalClassifier::least_log_odds`](super::ExternalClassifier::least_log_odds).
+    /// The sums of the first layer for these numbers of each feature's sources.
+    pub(super) fn first_sums(&self, view: &View<'_>, numbers: &[Vec<f32>]) -> Vec<f64> {
+        let mut all: Vec<f64> = self.weights.biases.iter().map(|&bias| f64::from(bias)).collect();
+        for (feature, numbers) in numbers.iter().enumerate() {
+            let own = sums(view, &self.weights, feature, numbers);
+            all.iter_mut().zip(own).for_each(|(all, sum)| *all += sum);
+        }
+        all
+    }
+
+    /// Bounds on the score of a row, whose features have these numbers and these sums, with some within ranges.
     pub(super) fn bounds_within(
         &self,
         view: &View<'_>,
-        cells: &[&str],
-        ranges: &[(usize, [&str; 2])],
+        numbers: &[Vec<f32>],
+        biases: &[f64],
+        ranges: &[Range],
     ) -> Option<(f64, f64)> {
-        let mut biases: Vec<f64> = self.weights.biases.iter().map(|&bias| f64::from(bias)).collect();
-        for (feature, cell) in cells.iter().enumerate() {
-            let own = sums(view, &self.weights, feature, &view.numbers(feature, cell).ok()?);
-            biases.iter_mut().zip(own).for_each(|(bias, sum)| *bias += sum);
-        }
         // A network over the ranges alone: the ends of each are its two codes, and the cell itself is the unknown one.
         // What lies between the ends is covered, since each number enters the sums as a line.
-        let mut ends = Vec::with_capacity(2 * ranges.len() * biases.len());
-        for &(feature, texts) in ranges {
-            let is_line = |&source: &usize| view.onnx.sources()[source].is_affine();
-            if !view.sources[feature].iter().all(is_line) {
-                return None;
-            }
-            let own = sums(view, &self.weights, feature, &view.numbers(feature, cells[feature]).ok()?);
-            for text in texts {
-                let with = sums(view, &self.weights, feature, &view.numbers(feature, text).ok()?);
-                ends.extend(difference(&with, &own));
+        let mut added = Vec::with_capacity(2 * ranges.len() * biases.len());
+        for (feature, ends) in ranges {
+            let own = sums(view, &self.weights, *feature, &numbers[*feature]);
+            for end in ends {
+                added.extend(difference(&sums(view, &self.weights, *feature, end), &own));
             }
         }
         let classifier =
-            self.typical.over(vec![2; ranges.len()], ends, biases.iter().map(|&bias| bias as f32));
+            self.typical.over(vec![2; ranges.len()], added, biases.iter().map(|&bias| bias as f32));
         let mut ball = Ball::new(classifier.cardinalities(), vec![OPEN; ranges.len()], ranges.len());
         (0..ranges.len()).for_each(|range| ball.offer(range, &[0, 1]));
         classifier.is_finite().then(|| bounds::hull_bounds(&classifier, &ball))

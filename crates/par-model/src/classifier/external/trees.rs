@@ -7,7 +7,7 @@ use par_onnx::{Source, Trees};
 use super::super::NeuralClassifier;
 use super::super::certificate::End;
 use super::super::trees::{CertifiedTrees, Ensemble, JointSets, SourceTable, TreeClassifier, moved};
-use super::View;
+use super::{Range, View};
 use crate::error::RowError;
 
 /// An ensemble, and the numbers of its sources for the median value of each bin.
@@ -23,13 +23,19 @@ pub(super) struct TreeTables {
 }
 
 impl TreeTables {
-    pub(super) fn new(trees: &Trees, view: &View<'_>, discretizer: &Discretizer) -> Result<Self, CellError> {
+    /// Sets of leaves take at most `most_bytes`, and those of codes as many.
+    pub(super) fn new(
+        trees: &Trees,
+        view: &View<'_>,
+        discretizer: &Discretizer,
+        most_bytes: u64,
+    ) -> Result<Self, CellError> {
         let cardinalities = discretizer.cardinalities();
         let mut features = vec![0; view.onnx.sources().len()];
         for (feature, sources) in view.sources.iter().enumerate() {
             sources.iter().for_each(|&source| features[source] = feature as u32);
         }
-        let ensemble = Ensemble::new(trees, &features);
+        let ensemble = Ensemble::new(trees, &features, most_bytes);
         let mut typical = SourceTable::new(&ensemble, cardinalities.clone());
         for (feature, &codes) in cardinalities.iter().enumerate() {
             for code in 0..codes as Code {
@@ -51,36 +57,50 @@ impl TreeTables {
         Ok(Self { ensemble, typical, joint, spreads })
     }
 
-    /// Bounds on the score of a row; see
-    /// [`ExternalClassifier::least_log_odds`](super::ExternalClassifier::least_log_odds).
+    /// The log-odds for the numbers of all sources, feature by feature, bit by bit those of the trees as they were read;
+    /// `None` without sets of leaves.
+    pub(super) fn log_odds(&self, numbers: &[f32]) -> Option<f64> {
+        self.ensemble.log_odds_by_sets(numbers, |feature, numbers| self.known(feature, numbers))
+    }
+
+    /// The leaves that a feature leads to whose sources have these numbers, if they were found before.
+    fn known(&self, feature: usize, numbers: &[f32]) -> Option<&[u64]> {
+        self.joint.as_ref()?.find(&self.typical, feature, numbers)
+    }
+
+    /// For each feature, the leaves that it leads to if its sources have these numbers, where they were found before.
+    pub(super) fn known_sets(&self, numbers: &[Vec<f32>]) -> Vec<Option<&[u64]>> {
+        numbers.iter().enumerate().map(|(feature, numbers)| self.known(feature, numbers)).collect()
+    }
+
+    /// Bounds on the score of a row, whose features have these numbers and `known` sets, with some within ranges.
     pub(super) fn bounds_within(
         &self,
         trees: &Trees,
         view: &View<'_>,
-        cells: &[&str],
-        ranges: &[(usize, [&str; 2])],
-    ) -> Option<(f64, f64)> {
-        let mut numbers = vec![[f32::NAN; 2]; view.onnx.sources().len()];
-        for (feature, cell) in cells.iter().enumerate() {
-            let Some((_, [low, high])) = ranges.iter().find(|(other, _)| *other == feature) else {
-                let own = view.numbers(feature, cell).ok()?;
-                let sources = view.sources[feature].iter();
-                sources.zip(own).for_each(|(&source, number)| numbers[source] = [number; 2]);
-                continue;
-            };
-            let ends = view.numbers(feature, low).ok()?.into_iter().zip(view.numbers(feature, high).ok()?);
-            for (&source, (low, high)) in view.sources[feature].iter().zip(ends) {
-                // What lies between the ends is covered only if the source rises or falls throughout.
-                if !view.onnx.sources()[source].is_affine() {
-                    return None;
+        numbers: &[Vec<f32>],
+        known: &[Option<&[u64]>],
+        ranges: &[Range],
+    ) -> (f64, f64) {
+        let range = |feature: usize| ranges.iter().find(|(other, _)| *other == feature);
+        // The ensemble has the sources feature by feature.
+        let mut by_feature = Vec::with_capacity(view.onnx.sources().len());
+        for (feature, own) in numbers.iter().enumerate() {
+            match range(feature) {
+                Some((_, [low, high])) => {
+                    by_feature
+                        .extend(low.iter().zip(high).map(|(low, high)| [low.min(*high), low.max(*high)]));
                 }
-                numbers[source] = [low.min(high), low.max(high)];
+                None => by_feature.extend(own.iter().map(|&number| [number; 2])),
             }
         }
-        // The ensemble has the sources feature by feature.
-        let by_feature: Vec<[f32; 2]> =
-            view.sources.iter().flatten().map(|&source| numbers[source]).collect();
-        Some(self.ensemble.bounds(&by_feature).unwrap_or_else(|| trees.bounds(&numbers)))
+        let known = |feature: usize| known[feature].filter(|_| range(feature).is_none());
+        self.ensemble.bounds(&by_feature, known).unwrap_or_else(|| {
+            let mut by_source = vec![[f32::NAN; 2]; by_feature.len()];
+            let sources = view.sources.iter().flatten();
+            sources.zip(&by_feature).for_each(|(&source, &ends)| by_source[source] = ends);
+            trees.bounds(&by_source)
+        })
     }
 
     pub(super) fn typical<'a>(&'a self, surrogate: Option<&'a NeuralClassifier>) -> TreeClassifier<'a> {

@@ -310,6 +310,7 @@ mod tests {
     use par_onnx::{Comparison, Link, TreeNode, Trees};
 
     use super::super::super::certificate::End;
+    use super::super::MOST_BYTES;
     use super::*;
 
     /// A tree for each threshold on the one number, with leaf 1 up to it and leaf 2 above it.
@@ -328,7 +329,7 @@ mod tests {
 
     /// The bounds for each of some numbers, and for a missing one.
     fn bounds(trees: &Trees, numbers: &[f32], radius: f64, end: End) -> Vec<f64> {
-        let ensemble = Ensemble::new(trees, &[0]);
+        let ensemble = Ensemble::new(trees, &[0], MOST_BYTES);
         let mut table = SourceTable::new(&ensemble, vec![numbers.len()]);
         (0..).zip(numbers).for_each(|(code, &number)| table.set(0, code, &[number]));
         let nominal = TreeClassifier::new(&ensemble, table, None, |_, _, _| None);

@@ -1,11 +1,32 @@
 //! Which leaves the codes of one person lead to, and the sums of leaves of rows and of all their single changes.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
-use par_circuit::{Code, vectorised};
+use par_circuit::{Code, Kernel, vectorised};
 
-use super::leaf_sets::{LeafSets, VisitLeaves, intersect};
+use super::branch_codes::MOST_CODES;
+use super::conditions::FeatureConditions;
+use super::leaf_sets::{Block, LEAVES_A_BLOCK, LeafSets, blocks, intersect, list_block, visit_common};
 use super::table::SourceTable;
+
+/// Codes to which a leaf is added at once.
+const LANES: usize = 8;
+
+/// For every byte, a word of ones where a bit is set.
+static MASKS: [[u64; LANES]; 256] = {
+    let mut masks = [[0; LANES]; 256];
+    let mut at = 0;
+    while at < 256 * LANES {
+        let (byte, lane) = (at / LANES, at % LANES);
+        masks[byte][lane] = if byte >> lane & 1 == 1 { u64::MAX } else { 0 };
+        at += 1;
+    }
+    masks
+};
+
+/// Room for so many leaves that codes of one feature lead to; there may be more.
+const LEAVES_A_FEATURE: usize = 512;
 
 /// The leaves that every code of every feature leads to.
 #[derive(Debug)]
@@ -21,6 +42,21 @@ pub(super) struct CodeSets<'a> {
     constant: Vec<usize>,
     /// The leaves that the codes of the constant features lead to.
     of_constant: Vec<u64>,
+    /// Found once single changes are scored.
+    code_words: OnceLock<Vec<CodeWord<'a>>>,
+}
+
+/// Up to as many codes of a varying feature as a word has bits.
+#[derive(Debug)]
+struct CodeWord<'a> {
+    /// The place of the feature among the varying ones.
+    varying: usize,
+    /// The place of the first code among those of all features.
+    first: usize,
+    codes: usize,
+    conditions: &'a FeatureConditions,
+    /// For each condition, the codes that meet it.
+    met: Vec<u64>,
 }
 
 /// The leaves that the codes of features with several sources lead to, as of one-hot categories, `[feature][code]`. Other
@@ -29,7 +65,14 @@ pub(super) struct CodeSets<'a> {
 pub(crate) struct JointSets(Vec<Vec<Vec<u64>>>);
 
 impl JointSets {
-    pub(super) fn new(leaf_sets: &LeafSets, table: &SourceTable) -> Self {
+    /// `None` if they would be too large.
+    pub(super) fn new(leaf_sets: &LeafSets, table: &SourceTable) -> Option<Self> {
+        let counted = table.cardinalities().iter().enumerate();
+        let of_several = counted.filter(|(feature, _)| table.sources(*feature) > 1);
+        let codes: u64 = of_several.map(|(_, &codes)| codes as u64).sum();
+        if codes * size_of_val(&*leaf_sets.all) as u64 > leaf_sets.most_bytes {
+            return None;
+        }
         let mut first = 0;
         let of_feature = |(feature, &codes): (usize, &usize)| {
             let start = first;
@@ -37,11 +80,18 @@ impl JointSets {
             let set = |code: Code| leaf_sets.of_all(start, table.numbers(feature, code)).into_owned();
             if table.sources(feature) > 1 { (0..codes as Code).map(set).collect() } else { Vec::new() }
         };
-        Self(table.cardinalities().iter().enumerate().map(of_feature).collect())
+        Some(Self(table.cardinalities().iter().enumerate().map(of_feature).collect()))
     }
 
     pub(crate) fn get(&self, feature: usize, code: Code) -> Option<&[u64]> {
         self.0[feature].get(usize::from(code)).map(Vec::as_slice)
+    }
+
+    /// The leaves that a feature leads to whose sources have these numbers, if they are those of a code of the table.
+    pub(crate) fn find(&self, table: &SourceTable, feature: usize, numbers: &[f32]) -> Option<&[u64]> {
+        let mut sets = self.0[feature].iter().zip(0..);
+        let (set, _) = sets.find(|(_, code)| table.numbers(feature, *code) == numbers)?;
+        Some(set)
     }
 }
 
@@ -55,7 +105,8 @@ impl<'a> CodeSets<'a> {
         let features = Vec::with_capacity(table.cardinalities().len());
         let of_constant = leaf_sets.all.clone();
         let (sets, varying, constant) = (Vec::new(), Vec::new(), Vec::new());
-        let mut all = Self { leaf_sets, features, sets, varying, constant, of_constant };
+        let code_words = OnceLock::new();
+        let mut all = Self { leaf_sets, features, sets, varying, constant, of_constant, code_words };
         let mut first = 0;
         for (feature, &codes) in table.cardinalities().iter().enumerate() {
             let place = all.sets.len();
@@ -114,44 +165,86 @@ impl<'a> CodeSets<'a> {
     /// For each code of each feature, in order, the sum of leaves of the row with this code in place of its own, up to
     /// rounding. Its constant features are known.
     pub(super) fn neighbours(&self, table: &SourceTable, row: &[Code], sums: &mut [f64]) {
-        let LeafSets { values, trees, width, all, .. } = self.leaf_sets;
         let own: Vec<Cow<'_, [u64]>> =
             self.varying.iter().map(|&feature| self.of(table, feature, row[feature])).collect();
-        // For each varying feature, the leaves that its codes may reach while all others stay.
-        let mut within_reach = vec![0; width * own.len()];
-        let mut reached = self.of_constant.clone();
-        for (set, within_reach) in own.iter().zip(within_reach.chunks_exact_mut(*width)) {
-            within_reach.copy_from_slice(&reached);
-            intersect(&mut reached, set);
+        let own: Vec<&[u64]> = own.iter().map(|set| &**set).collect();
+        let code_words = self.code_words.get_or_init(|| self.code_words(table));
+        vectorised(SumNeighbours {
+            of_constant: &self.of_constant,
+            leaf_sets: self.leaf_sets,
+            own: &own,
+            code_words,
+            sums,
+        });
+    }
+
+    /// The codes of the varying features, in words.
+    fn code_words(&self, table: &SourceTable) -> Vec<CodeWord<'a>> {
+        let mut words = Vec::with_capacity(self.varying.len());
+        for (varying, &feature) in self.varying.iter().enumerate() {
+            let ([source, place], codes) = (self.features[feature], table.cardinalities()[feature]);
+            let conditions = self.leaf_sets.conditions.of_source(source);
+            for start in (0..codes).step_by(MOST_CODES) {
+                let range = start..codes.min(start + MOST_CODES);
+                let (first, codes) = (place + start, range.len());
+                let met = conditions.codes(table, feature, range);
+                words.push(CodeWord { varying, first, codes, conditions, met });
+            }
         }
-        let mut after = all.clone();
-        for (set, within_reach) in own.iter().zip(within_reach.chunks_exact_mut(*width)).rev() {
-            intersect(within_reach, &after);
-            intersect(&mut after, set);
+        words
+    }
+}
+
+/// Adds up the leaves of a row with each code in place of its own.
+struct SumNeighbours<'a> {
+    leaf_sets: &'a LeafSets,
+    of_constant: &'a [u64],
+    /// The leaves that the row's codes of the varying features lead to.
+    own: &'a [&'a [u64]],
+    code_words: &'a [CodeWord<'a>],
+    sums: &'a mut [f64],
+}
+
+impl Kernel for SumNeighbours<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { leaf_sets: LeafSets { values, trees, .. }, of_constant, own, code_words, sums } = self;
+        // The row's leaves, and those that one other code leads to: the leaves in all sets, and in all but one.
+        let (mut common, mut near) = (of_constant.to_vec(), vec![0; of_constant.len()]);
+        for set in own {
+            for ((common, near), set) in common.iter_mut().zip(&mut near).zip(*set) {
+                *near = *near & set | *common & !set;
+                *common &= set;
+            }
         }
-        let mut leaves = Vec::new();
-        vectorised(VisitLeaves { sets: &[&reached], visit: |leaf: usize| leaves.push(values[leaf]) });
-        let sum: f64 = leaves.iter().sum();
+        // The values of the row's leaves, tree by tree.
+        let mut reached = Vec::with_capacity(trees.last().map_or(0, |last| *last as usize + 1));
+        visit_common(&[&common], |leaf| reached.push(values[leaf]));
+        let sum: f64 = reached.iter().sum();
         sums.fill(sum);
-        let mut others: Vec<(usize, u64)> = Vec::new();
-        for (&feature, within_reach) in self.varying.iter().zip(within_reach.chunks_exact(*width)) {
-            let words = within_reach.iter().zip(&reached).map(|(bits, reached)| bits & !reached);
-            others.clear();
-            others.extend(words.enumerate().filter(|(_, bits)| *bits != 0));
-            let [_, place] = self.features[feature];
-            for code in (0..table.cardinalities()[feature]).filter(|&code| code != usize::from(row[feature]))
-            {
-                let set = &*self.sets[place + code];
-                let mut gain = 0.0;
-                for &(word, bits) in &others {
-                    let mut bits = bits & set[word];
-                    while bits != 0 {
-                        let leaf = word * 64 + bits.trailing_zeros() as usize;
-                        gain += values[leaf] - leaves[trees[leaf] as usize];
-                        bits &= bits - 1;
+        let mut leaves = [0; LEAVES_A_BLOCK + 1];
+        let mut changes: Vec<(u64, f64)> = Vec::with_capacity(LEAVES_A_FEATURE);
+        for code_word in code_words {
+            // What each leaf adds, and to which codes.
+            changes.clear();
+            let own = own[code_word.varying];
+            for (place, [near, own]) in blocks([&near, own]).enumerate() {
+                let others: Block = std::array::from_fn(|word| near[word] & !own[word]);
+                for leaf in list_block(place, &others, &mut leaves).iter().map(|&leaf| leaf as usize) {
+                    let met = code_word.met[code_word.conditions.of_leaf(leaf)];
+                    changes.push((met, values[leaf] - reached[trees[leaf] as usize]));
+                }
+            }
+            let sums = &mut sums[code_word.first..][..code_word.codes];
+            for (lanes, sums) in sums.chunks_mut(LANES).enumerate() {
+                let mut gains = [0.0; LANES];
+                for &(met, gain) in &changes {
+                    let met = &MASKS[usize::from((met >> (lanes * LANES)) as u8)];
+                    for (gains, mask) in gains.iter_mut().zip(met) {
+                        *gains += f64::from_bits(gain.to_bits() & mask);
                     }
                 }
-                sums[place + code] = sum + gain;
+                sums.iter_mut().zip(gains).for_each(|(sum, gain)| *sum += gain);
             }
         }
     }

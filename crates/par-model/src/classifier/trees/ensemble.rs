@@ -1,5 +1,7 @@
 //! Trees laid out for scoring one row.
 
+use std::ops::Range;
+
 use par_onnx::{Comparison, Link, TreeNode, Trees};
 
 use super::code_sets::JointSets;
@@ -63,19 +65,24 @@ impl Node {
         self.source & 1 == 1
     }
 
+    /// The same for branches that hold for the same numbers of the same source.
+    pub(super) fn key(&self) -> [u32; 3] {
+        [self.source, self.bits as u32, (self.bits >> 32) as u32]
+    }
+
     /// Without `&&` and `||`, so that it compiles to no jump.
     #[inline(always)]
-    fn holds(&self, number: f32) -> bool {
+    pub(super) fn holds(&self, number: f32) -> bool {
         (self.low() <= number) & (number <= self.high()) | number.is_nan() & self.holds_for_missing()
     }
 }
 
 impl Ensemble {
-    /// `features` holds the feature of every source.
+    /// `features` holds the feature of every source. Sets of leaves take at most `most_bytes`.
     ///
     /// # Panics
     /// When a source or a node does not exist, or a node has two parents.
-    pub(crate) fn new(trees: &Trees, features: &[u32]) -> Self {
+    pub(crate) fn new(trees: &Trees, features: &[u32], most_bytes: u64) -> Self {
         let mut order: Vec<usize> = (0..features.len()).collect();
         order.sort_by_key(|&source| features[source]);
         let mut places = vec![0; features.len()];
@@ -97,7 +104,7 @@ impl Ensemble {
         let nothing = ensemble.nodes.len() as u32;
         ensemble.push_leaf(-0.0);
         ensemble.roots.resize(trees.roots.len().next_multiple_of(LANES), nothing);
-        ensemble.leaf_sets = LeafSets::new(&ensemble);
+        ensemble.leaf_sets = LeafSets::new(&ensemble, most_bytes);
         ensemble
     }
 
@@ -151,15 +158,34 @@ impl Ensemble {
         self.link.log_odds(self.base + leaves.sum::<f64>())
     }
 
-    /// The leaves that codes lead to which several sources read; `None` without sets of leaves.
+    /// The leaves that codes lead to which several sources read; `None` without sets of leaves, or with too many codes.
     pub(crate) fn joint_sets(&self, table: &SourceTable) -> Option<JointSets> {
-        Some(JointSets::new(self.leaf_sets.as_ref()?, table))
+        JointSets::new(self.leaf_sets.as_ref()?, table)
+    }
+
+    /// The log-odds for the numbers of the sources, in their order here; `None` without sets of leaves. Bit for bit those of
+    /// a walk. `known` returns the leaves that a feature whose sources have some numbers leads to, if they were found
+    /// before.
+    pub(crate) fn log_odds_by_sets<'a>(
+        &'a self,
+        numbers: &[f32],
+        known: impl Fn(usize, &[f32]) -> Option<&'a [u64]>,
+    ) -> Option<f64> {
+        let of_sources =
+            |sources: Range<usize>| known(self.features[sources.start] as usize, &numbers[sources]);
+        let sum = self.leaf_sets.as_ref()?.sum_of_numbers(numbers, of_sources);
+        Some(self.link.log_odds(self.base + sum))
     }
 
     /// Bounds on the log-odds if the number of every source, in their order here, lies between a lowest and a highest
-    /// one; `None` without sets of leaves.
-    pub(crate) fn bounds(&self, numbers: &[[f32; 2]]) -> Option<(f64, f64)> {
-        let [lowest, highest] = self.leaf_sets.as_ref()?.extremes(numbers);
+    /// one; `None` without sets of leaves. `known` returns the leaves that a feature leads to, if they were found before.
+    pub(crate) fn bounds<'a>(
+        &'a self,
+        numbers: &[[f32; 2]],
+        known: impl Fn(usize) -> Option<&'a [u64]>,
+    ) -> Option<(f64, f64)> {
+        let of_sources = |sources: Range<usize>| known(self.features[sources.start] as usize);
+        let [lowest, highest] = self.leaf_sets.as_ref()?.extremes(numbers, of_sources);
         Some(self.bounds_of_sums([self.base + lowest, self.base + highest]))
     }
 
@@ -189,6 +215,7 @@ impl Ensemble {
 
 #[cfg(test)]
 mod tests {
+    use super::super::MOST_BYTES;
     use super::*;
 
     #[test]
@@ -207,6 +234,6 @@ mod tests {
             base: 0.0,
             link: Link::LogOdds,
         };
-        Ensemble::new(&trees, &[0]);
+        Ensemble::new(&trees, &[0], MOST_BYTES);
     }
 }

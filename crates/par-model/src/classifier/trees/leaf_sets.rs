@@ -4,17 +4,21 @@
 //! feature. The sets are those of the whole ensemble, so that a person needs none of their own.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use par_circuit::{Kernel, vectorised};
 
+use super::conditions::Conditions;
 use super::ensemble::{Ensemble, Node};
 
-/// Words that are intersected at once. Sets have whole blocks; the bits after the last leaf are never set.
+/// Words that are looked through at once. Sets have whole blocks; the bits after the last leaf are never set.
 const BLOCK: usize = 16;
+pub(super) type Block = [u64; BLOCK];
+pub(super) const LEAVES_A_BLOCK: usize = BLOCK * 64;
 
-/// The most words of all sets together: 16 MiB.
-const MOST_WORDS: usize = 1 << 21;
+/// The most bytes of the sets of a classifier's ensembles and of the conditions of their leaves together, and again of the
+/// sets for codes of features with several sources. A forest of 33,000 leaves over 17 numbers needs 55 MiB.
+pub(in super::super) const MOST_BYTES: u64 = 64 << 20;
 
 /// Sets of deeper trees would take long to make.
 const DEEPEST: usize = 64;
@@ -35,48 +39,69 @@ pub(super) struct LeafSets {
     sources: Vec<Classes>,
     /// `[source][class][word]`.
     words: Vec<u64>,
+    pub(super) conditions: Conditions,
+    /// Sets for the codes of features with several sources take at most so many.
+    pub(super) most_bytes: u64,
 }
 
 /// The classes of a source's numbers: no branch tells two numbers of a class apart.
 #[derive(Clone, Debug)]
-struct Classes {
+pub(super) struct Classes {
     /// Ascending. A number's class is how many of them are below it; that of NaN comes after all others.
     ends: Vec<f32>,
     /// The place of the first class among those of all sources.
-    first: usize,
+    pub(super) first: usize,
 }
 
 impl Classes {
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.ends.len() + 2
+    }
+
+    /// The class of NaN.
+    pub(super) fn missing(&self) -> usize {
+        self.ends.len() + 1
+    }
+
+    /// Whether a class goes to `yes` at a branch over this source.
+    pub(super) fn to_yes(&self, node: &Node) -> impl Fn(usize) -> bool + use<> {
+        let (low, high, missing) = (node.low(), node.high(), self.missing());
+        let holds = match low.is_nan() || high.is_nan() {
+            true => 0..0,
+            false => self.of(low)..self.of(high) + 1,
+        };
+        let holds_for_missing = node.holds_for_missing();
+        move |class| if class == missing { holds_for_missing } else { holds.contains(&class) }
     }
 
     #[inline]
     fn of(&self, number: f32) -> usize {
         match number.is_nan() {
-            true => self.ends.len() + 1,
+            true => self.missing(),
             false => self.ends.partition_point(|end| *end < number),
         }
     }
 }
 
 impl LeafSets {
-    /// `None` if sets would be too large, or no faster than walks down the trees.
-    pub(super) fn new(ensemble: &Ensemble) -> Option<Self> {
+    /// `None` if sets would take more than `most_bytes`, or be no faster than walks down the trees.
+    pub(super) fn new(ensemble: &Ensemble, most_bytes: u64) -> Option<Self> {
         let (trees, nodes) = ensemble.trees();
         let is_leaf = |node: &&Node| ensemble.is_leaf(node);
         let leaves = nodes.iter().filter(is_leaf).count();
         let width = leaves.div_ceil(64).next_multiple_of(BLOCK);
         let features = ensemble.features.chunk_by(|a, b| a == b).count();
         let steps = trees.len() * ensemble.depth;
-        if leaves == 0 || ensemble.depth > DEEPEST || width * features > WORDS_A_STEP * steps {
+        if leaves == 0 || ensemble.depth > DEEPEST || width.saturating_mul(features) > WORDS_A_STEP * steps {
             return None;
         }
         let sources = classes(ensemble, nodes);
         let count: usize = sources.iter().map(Classes::count).sum();
-        if count * width > MOST_WORDS {
+        let bytes = |count: usize, size: usize, of: usize| count as u64 * size as u64 * of as u64;
+        if bytes(count, width, size_of::<u64>()) + bytes(features, leaves, size_of::<u16>()) > most_bytes {
             return None;
         }
+        let conditions = Conditions::new(ensemble, &sources)?;
         let mut all = vec![0; width];
         (0..leaves).for_each(|leaf| all[leaf / 64] |= 1 << (leaf % 64));
         let mut sets = Self {
@@ -85,7 +110,9 @@ impl LeafSets {
             width,
             words: all.repeat(count),
             all,
+            conditions,
             sources,
+            most_bytes,
         };
         sets.trees.extend(trees_of_leaves(ensemble));
         for Branch { node, yes, no } in branches(ensemble) {
@@ -97,17 +124,10 @@ impl LeafSets {
     /// Takes the leaves below a branch from the classes that lead to the other side.
     fn part(&mut self, node: &Node, yes: Range<usize>, no: Range<usize>) {
         let classes = &self.sources[node.source()];
-        let (low, high) = (node.low(), node.high());
-        let holds = match low.is_nan() || high.is_nan() {
-            true => 0..0,
-            false => classes.of(low)..classes.of(high) + 1,
-        };
-        let missing = classes.ends.len() + 1;
+        let to_yes = classes.to_yes(node);
         for class in 0..classes.count() {
-            let goes_to_yes =
-                if class == missing { node.holds_for_missing() } else { holds.contains(&class) };
             let start = (classes.first + class) * self.width;
-            remove(&mut self.words[start..][..self.width], if goes_to_yes { &no } else { &yes });
+            remove(&mut self.words[start..][..self.width], if to_yes(class) { &no } else { &yes });
         }
     }
 
@@ -137,35 +157,78 @@ impl LeafSets {
     /// # Panics
     /// When there is no set.
     pub(super) fn sum(&self, sets: &[&[u64]]) -> f64 {
-        // The sum of no numbers in Rust, which changes no other.
-        let mut sum = -0.0;
-        vectorised(VisitLeaves { sets, visit: |leaf| sum += self.values[leaf] });
+        let mut sum = 0.0;
+        vectorised(SumLeaves { sets, values: &self.values, sum: &mut sum });
         sum
     }
 
+    /// The sum of the leaves that the numbers of all sources lead to, tree by tree. `known` returns the leaves that the
+    /// numbers of a feature with such sources lead to, if they were found before.
+    pub(super) fn sum_of_numbers<'a>(
+        &'a self,
+        numbers: &[f32],
+        known: impl Fn(Range<usize>) -> Option<&'a [u64]>,
+    ) -> f64 {
+        let set = |sources: Range<usize>| match known(sources.clone()) {
+            Some(set) => Cow::Borrowed(set),
+            None => self.of_all(sources.start, &numbers[sources]),
+        };
+        let sets: Vec<Cow<'_, [u64]>> =
+            self.conditions.iter().map(|feature| set(feature.sources.clone())).collect();
+        let all: &[u64] = &self.all;
+        self.sum(&[all].into_iter().chain(sets.iter().map(|set| &**set)).collect::<Vec<_>>())
+    }
+
+    /// The leaves that some of a source's classes lead to.
+    fn of_classes(&self, classes: &Classes, some: RangeInclusive<usize>) -> Cow<'_, [u64]> {
+        let start = (classes.first + some.start()) * self.width;
+        let mut sets = self.words[start..].chunks_exact(self.width).take(some.count());
+        let first = sets.next().expect("a number has a class");
+        sets.fold(Cow::Borrowed(first), |mut all, set| {
+            all.to_mut().iter_mut().zip(set).for_each(|(word, other)| *word |= other);
+            all
+        })
+    }
+
     /// Bounds on the sum of leaves if the numbers of all sources lie between a lowest and a highest one each: the sums
-    /// of each tree's lowest and highest leaf.
-    pub(super) fn extremes(&self, numbers: &[[f32; 2]]) -> [f64; 2] {
-        let mut reached = self.all.clone();
-        let mut between = Vec::new();
-        for (source, &[lowest, highest]) in numbers.iter().enumerate() {
-            let classes = &self.sources[source];
-            let (first, last) = (classes.of(lowest), classes.of(highest));
-            let start = (classes.first + first.min(last)) * self.width;
-            if first == last {
-                intersect(&mut reached, &self.words[start..][..self.width]);
+    /// of each tree's lowest and highest leaf. `known` returns the leaves that the numbers of a feature with such sources
+    /// lead to, if they were found before.
+    pub(super) fn extremes<'a>(
+        &'a self,
+        numbers: &[[f32; 2]],
+        known: impl Fn(Range<usize>) -> Option<&'a [u64]>,
+    ) -> [f64; 2] {
+        let mut sets: Vec<Cow<'_, [u64]>> = vec![Cow::Borrowed(&self.all)];
+        // Features whose leaves are told by their conditions, with the first and the last class of their number.
+        let mut ranged = Vec::new();
+        for feature in self.conditions.iter() {
+            if let Some(set) = known(feature.sources.clone()) {
+                sets.push(Cow::Borrowed(set));
                 continue;
             }
-            let mut sets = self.words[start..].chunks_exact(self.width).take(first.abs_diff(last) + 1);
-            between.clear();
-            between.extend_from_slice(sets.next().expect("a number has a class"));
-            sets.for_each(|set| between.iter_mut().zip(set).for_each(|(word, other)| *word |= other));
-            intersect(&mut reached, &between);
+            for source in feature.sources.clone() {
+                let (classes, [lowest, highest]) = (&self.sources[source], numbers[source]);
+                let [first, last] = [classes.of(lowest), classes.of(highest)];
+                let [first, last] = [first.min(last), first.max(last)];
+                match feature.classes().filter(|_| first < last && last < classes.missing()) {
+                    Some(of_conditions) => ranged.push((feature, of_conditions, [first, last])),
+                    None => sets.push(self.of_classes(classes, first..=last)),
+                }
+            }
         }
+        let is_reached = |leaf: usize| {
+            ranged.iter().all(|(feature, of_conditions, [first, last])| {
+                let [lowest, highest] = of_conditions[feature.of_leaf(leaf)].map(usize::from);
+                lowest <= *last && *first <= highest
+            })
+        };
         let mut sums = [0.0; 2];
         let mut tree = None;
         let mut extremes = [0.0; 2];
         let visit = |leaf: usize| {
+            if !is_reached(leaf) {
+                return;
+            }
             let value = self.values[leaf];
             if tree == Some(self.trees[leaf]) {
                 extremes = [f64::min(extremes[0], value), f64::max(extremes[1], value)];
@@ -174,7 +237,8 @@ impl LeafSets {
                 (tree, extremes) = (Some(self.trees[leaf]), [value; 2]);
             }
         };
-        vectorised(VisitLeaves { sets: &[&reached], visit });
+        let sets: Vec<&[u64]> = sets.iter().map(|set| &**set).collect();
+        vectorised(VisitLeaves { sets: &sets, visit });
         [sums[0] + extremes[0], sums[1] + extremes[1]]
     }
 }
@@ -251,40 +315,103 @@ pub(super) fn remove(set: &mut [u64], leaves: &Range<usize>) {
     }
 }
 
+#[inline(always)]
 pub(super) fn intersect(set: &mut [u64], other: &[u64]) {
     set.iter_mut().zip(other).for_each(|(word, other)| *word &= other);
 }
 
-/// Visits the leaves in all sets, in order.
-pub(super) struct VisitLeaves<'a, F> {
+/// Adds up the values of the leaves in all sets, in order.
+struct SumLeaves<'a> {
     /// At least one.
-    pub(super) sets: &'a [&'a [u64]],
-    pub(super) visit: F,
+    sets: &'a [&'a [u64]],
+    values: &'a [f64],
+    sum: &'a mut f64,
+}
+
+impl Kernel for SumLeaves<'_> {
+    #[inline(always)]
+    fn run(self) {
+        // The sum of no numbers in Rust, which changes no other.
+        let mut sum = -0.0;
+        visit_common(self.sets, |leaf| sum += self.values[leaf]);
+        *self.sum = sum;
+    }
+}
+
+/// Visits the leaves in all sets, in order.
+struct VisitLeaves<'a, F> {
+    /// At least one.
+    sets: &'a [&'a [u64]],
+    visit: F,
 }
 
 impl<F: FnMut(usize)> Kernel for VisitLeaves<'_, F> {
     #[inline(always)]
-    fn run(mut self) {
-        let (first, others) = self.sets.split_first().expect("at least one set");
-        for (place, block) in first.as_chunks::<BLOCK>().0.iter().enumerate() {
-            let mut common = *block;
-            for other in others {
-                let other = &other.as_chunks::<BLOCK>().0[place];
-                common.iter_mut().zip(other).for_each(|(word, other)| *word &= other);
+    fn run(self) {
+        visit_common(self.sets, self.visit);
+    }
+}
+
+/// Visits the leaves in all of at least one set, in order.
+#[inline(always)]
+pub(super) fn visit_common(sets: &[&[u64]], mut visit: impl FnMut(usize)) {
+    let (first, others) = sets.split_first().expect("at least one set");
+    for (place, [block]) in blocks([first]).enumerate() {
+        let mut common = *block;
+        others.iter().for_each(|other| intersect(&mut common, &other.as_chunks::<BLOCK>().0[place]));
+        let mut filled = filled(&common);
+        while filled != 0 {
+            let word = filled.trailing_zeros() as usize;
+            let mut bits = common[word];
+            while bits != 0 {
+                visit((place * BLOCK + word) * 64 + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
             }
-            // Most words are empty, and which ones is hard to foresee: first a list of the others, without a jump.
-            let (mut filled, mut count) = ([0_u8; BLOCK], 0);
-            for (word, bits) in common.iter().enumerate() {
-                filled[count] = word as u8;
-                count += usize::from(*bits != 0);
-            }
-            for &word in &filled[..count] {
-                let mut bits = common[usize::from(word)];
-                while bits != 0 {
-                    (self.visit)((place * BLOCK + usize::from(word)) * 64 + bits.trailing_zeros() as usize);
-                    bits &= bits - 1;
-                }
-            }
+            filled &= filled - 1;
         }
     }
+}
+
+/// The blocks of some sets, side by side.
+#[inline(always)]
+pub(super) fn blocks<const N: usize>(sets: [&[u64]; N]) -> impl Iterator<Item = [&Block; N]> {
+    let sets = sets.map(|set| set.as_chunks::<BLOCK>().0);
+    (0..sets[0].len()).map(move |place| sets.map(|set| &set[place]))
+}
+
+/// The words of a block that are not empty, as bits. Found without a jump: most words are empty, and which ones is hard
+/// to foresee.
+#[inline(always)]
+fn filled(block: &Block) -> u64 {
+    let bit = |word: usize| if block[word] == 0 { 0 } else { 1_u64 << word };
+    std::array::from_fn::<u64, BLOCK, _>(bit).iter().fold(0, |all, bit| all | bit)
+}
+
+/// Lists the leaves in a block of a set, which has this place among the blocks, in order.
+#[inline(always)]
+pub(super) fn list_block<'l>(
+    place: usize,
+    block: &Block,
+    leaves: &'l mut [u32; LEAVES_A_BLOCK + 1],
+) -> &'l [u32] {
+    let (mut filled, mut count) = (filled(block), 0);
+    while filled != 0 {
+        let word = filled.trailing_zeros() as usize;
+        let first = ((place * BLOCK + word) * 64) as u32;
+        let mut bits = block[word];
+        leaves[count] = first + bits.trailing_zeros();
+        count += 1;
+        bits &= bits - 1;
+        // Whether there is a second one is hard to foresee, too; more are rare.
+        leaves[count] = first + bits.trailing_zeros();
+        count += usize::from(bits != 0);
+        bits &= bits.wrapping_sub(1);
+        while bits != 0 {
+            leaves[count] = first + bits.trailing_zeros();
+            count += 1;
+            bits &= bits - 1;
+        }
+        filled &= filled - 1;
+    }
+    &leaves[..count]
 }
