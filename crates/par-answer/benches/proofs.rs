@@ -1,8 +1,9 @@
 //! The time and the gap of the exact search: `cargo bench -p par-answer --bench proofs -- MODEL TABLE [PEOPLE [MILLISECONDS]]`.
 //!
 //! Answers the first denied people of the table by both orders, on one thread, each within so many milliseconds; without
-//! a limit the model's own number of nodes applies. The gap is that of the first way, in the unit of its problem. Time is
-//! that of the processor where Linux tells it, so that other programs do not count.
+//! a limit the model's own number of nodes applies. The gap is that of the first way, in the unit of its problem; people
+//! whose first way has up to six changes are shown by themselves, too. Time is that of the processor where Linux tells
+//! it, so that other programs do not count.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -74,6 +75,23 @@ impl Clock {
     }
 }
 
+/// Up to so many changes bounds tell their number.
+const TOLD_APART: usize = 6;
+
+/// One person's answer.
+struct Answered {
+    milliseconds: f64,
+    /// `None` without a way.
+    way: Option<FirstWay>,
+}
+
+struct FirstWay {
+    gap: f64,
+    is_proved: bool,
+    changes: usize,
+    worth: f64,
+}
+
 fn measure(name: &str, order: Order, model: &Model, people: &[Vec<&str>], limit: Option<f64>) {
     let clock =
         Mutex::new(Clock { started: Instant::now(), ran: File::open("/proc/thread-self/schedstat").ok() });
@@ -82,32 +100,53 @@ fn measure(name: &str, order: Order, model: &Model, people: &[Vec<&str>], limit:
     let is_over = || limit.is_some() && now() > *end.lock().expect("nothing panics");
     let mut solver = Solver::new(model).until(Stop::when(&is_over));
     let request = Request { method: Method::Exact, order: Some(order), ..Request::default() };
-    let (mut times, mut gaps, mut proved, mut changes, mut worth) = (Vec::new(), Vec::new(), 0, 0, 0.0);
-    for cells in people {
-        let from = now();
-        *end.lock().expect("nothing panics") = from + limit.unwrap_or(f64::INFINITY);
-        let answer = solver.answer(cells, &request);
-        times.push(now() - from);
-        if let Ok(Answer::Found(found)) = answer {
-            let way = &found.ways[0];
-            gaps.push(way.gap.unwrap_or(f64::INFINITY));
-            proved += usize::from(way.is_optimal());
-            changes += way.changes.len();
-            worth += way.conditional_log_likelihood - way.effort;
-        }
-    }
-    let found = gaps.len();
+    let answered: Vec<Answered> = people
+        .iter()
+        .map(|cells| {
+            let from = now();
+            *end.lock().expect("nothing panics") = from + limit.unwrap_or(f64::INFINITY);
+            let answer = solver.answer(cells, &request);
+            let milliseconds = now() - from;
+            let way = match &answer {
+                Ok(Answer::Found(found)) => Some(&found.ways[0]),
+                _ => None,
+            };
+            let way = way.map(|way| FirstWay {
+                gap: way.gap.unwrap_or(f64::INFINITY),
+                is_proved: way.is_optimal(),
+                changes: way.changes.len(),
+                worth: way.conditional_log_likelihood - way.effort,
+            });
+            Answered { milliseconds, way }
+        })
+        .collect();
+    let needs_few = |way: &FirstWay| way.changes <= TOLD_APART;
+    print_line(name, answered.iter());
+    print_line(
+        &format!("  up to {TOLD_APART}"),
+        answered.iter().filter(|one| one.way.as_ref().is_some_and(needs_few)),
+    );
+    print_line("  more", answered.iter().filter(|one| one.way.as_ref().is_some_and(|way| !needs_few(way))));
+}
+
+fn print_line<'a>(name: &str, answered: impl Iterator<Item = &'a Answered> + Clone) {
+    let ways: Vec<&FirstWay> = answered.clone().filter_map(|one| one.way.as_ref()).collect();
+    let mut times: Vec<f64> = answered.map(|one| one.milliseconds).collect();
+    let mut gaps: Vec<f64> = ways.iter().map(|way| way.gap).collect();
+    let mean = |values: &mut dyn Iterator<Item = f64>, count: usize| values.sum::<f64>() / count as f64;
     println!(
-        "{name:11} {:>7} {found:>6} {proved:>7} {:>9.3} {:>9.2} {:>9.2} {:>9.2} {:>8.2} {:>8.2} {:>8.2} {:>11.4}",
-        people.len(),
-        times.iter().sum::<f64>() / times.len() as f64,
+        "{name:11} {:>7} {:>6} {:>7} {:>9.3} {:>9.2} {:>9.2} {:>9.2} {:>8.2} {:>8.2} {:>8.2} {:>11.4}",
+        times.len(),
+        ways.len(),
+        ways.iter().filter(|way| way.is_proved).count(),
+        mean(&mut times.iter().copied(), times.len()),
         quantile(&mut times, 0.5),
         quantile(&mut times, 0.9),
         quantile(&mut times, 0.99),
         quantile(&mut gaps, 0.5),
         quantile(&mut gaps, 0.9),
-        changes as f64 / found as f64,
-        worth / found as f64,
+        mean(&mut ways.iter().map(|way| way.changes as f64), ways.len()),
+        mean(&mut ways.iter().map(|way| way.worth), ways.len()),
     );
 }
 

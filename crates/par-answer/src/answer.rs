@@ -84,6 +84,15 @@ impl Answer {
             Self::Accepted { .. } | Self::NotFound(_) => &[],
         }
     }
+
+    /// Whether the search ended before it was done.
+    pub fn search_ended(&self) -> bool {
+        match self {
+            Self::Found(found) => found.search_ended,
+            Self::NotFound(not_found) => not_found.search_ended,
+            Self::Accepted { .. } => false,
+        }
+    }
 }
 
 /// The ways that were found.
@@ -101,7 +110,7 @@ pub struct Found {
     pub frontier: Vec<Point>,
     /// Whether it is proved that fewer changes than the fewest of the frontier are not enough, where the problem of
     /// the first way asks only for acceptance with its margin. True for one change; otherwise proved by
-    /// [`Method::Exact`], or by a search beyond the usual budget.
+    /// [`Method::Exact`] alone.
     pub fewest_proved: bool,
     /// Whether the search ended before it was done, by the request's deadline or because it was stopped: there may be
     /// more or better ways. The gaps of ways are what was known then.
@@ -319,7 +328,8 @@ pub enum Reason {
     OnlyUnusual,
     /// The search ended before it found a way or proved that there is none.
     SearchEnded,
-    /// No proposal of the generator can be offered, completed or not, and [`Method::Generate`] does not search.
+    /// No proposal of the generator can be offered, nor what it is completed or walked to; [`Method::Generate`] does not
+    /// search further.
     ProposalsDenied,
 }
 

@@ -1,6 +1,6 @@
 //! Completes a denied row: makes further changes until it is accepted, then takes back those that are not needed.
 
-use par_circuit::Evaluator;
+use par_circuit::{Evaluator, Stop};
 use par_data::{Choice, Mask};
 use par_model::classifier::neural::offsets;
 
@@ -29,6 +29,7 @@ pub(crate) struct Guide<'a, 'c> {
     pub(crate) price: f64,
     /// What a unit of effort costs, in nats.
     pub(crate) effort: f64,
+    pub(crate) stop: Stop<'a>,
 }
 
 /// A change that may be made next.
@@ -57,6 +58,8 @@ const LEAST_PREFERENCE: f64 = -20.0;
 const BROKEN: f64 = 1e3;
 /// The least cost of a change, in nats.
 const LEAST_COST: f64 = 0.1;
+/// The steps between two passes of the circuit grow by one for every so many made: of dozens none changes much.
+const STEPS_BEFORE_ONE_MORE: usize = 4;
 /// The least gain of a step, in log-odds.
 const LEAST_GAIN: f64 = 1e-6;
 
@@ -83,7 +86,7 @@ impl Completer {
     }
 
     /// Completes the person's own row, after [`Completer::start`] for the same problem; `None` if no change that is left
-    /// helps.
+    /// helps, or once it is stopped.
     ///
     /// The next change is the one that adds the most log-odds, as far as they are needed, for what it costs.
     pub(crate) fn complete(&mut self, problem: &SearchProblem<'_>, mut guide: Guide<'_, '_>) -> Option<Row> {
@@ -91,19 +94,27 @@ impl Completer {
         if !row.is_settled || !problem.permits_on_the_way(&row) {
             return None;
         }
-        let target = problem.target.scale.log_odds(problem.target.threshold);
+        let target = problem.target_log_odds();
         let mut score = problem.score(&row);
         self.steps.clone_from(&self.first_steps);
         self.prefer(problem, &row, &mut guide);
         let mut is_measured = true;
+        let (mut made, mut last_pass, mut next_pass) = (0, 0, 1);
         while !(problem.permits(&row) && problem.accepts(&row)) {
+            if guide.stop.check().is_err() {
+                return None;
+            }
             // Every step adds to the score, so that this ends.
-            match self.best_step(problem, &mut row, score, target) {
+            match self.best_step(problem, &mut row, score, target, guide.stop) {
                 Some(Step { feature, choice, .. }) => {
                     problem.set(&mut row, feature, choice);
                     score = problem.score(&row);
                     is_measured = false;
-                    self.prefer(problem, &row, &mut guide);
+                    made += 1;
+                    if guide.evaluator.is_some() && made == next_pass {
+                        self.prefer(problem, &row, &mut guide);
+                        (last_pass, next_pass) = (made, made + 1 + made / STEPS_BEFORE_ONE_MORE);
+                    }
                 }
                 None if is_measured => return None,
                 None => {
@@ -111,6 +122,9 @@ impl Completer {
                     is_measured = true;
                 }
             }
+        }
+        if guide.evaluator.is_some() && last_pass < made {
+            self.prefer(problem, &row, &mut guide);
         }
         self.take_back(problem, &mut row, &guide);
         Some(row)
@@ -157,8 +171,7 @@ impl Completer {
     fn measure_gains(&mut self, problem: &SearchProblem<'_>, row: &Row, score: f64) {
         let classifier = problem.target.classifier;
         self.log_odds.resize(classifier.cardinalities().iter().sum(), 0.0);
-        classifier
-            .neighbours(if problem.reads_values { &row.choices } else { &row.codes }, &mut self.log_odds);
+        classifier.neighbours(problem.classified(row), &mut self.log_odds);
         let breaks_policy = problem.log_odds(row) != score;
         for step in &mut self.steps {
             let is_unknown = breaks_policy || problem.moves_others(step.feature);
@@ -169,13 +182,15 @@ impl Completer {
         }
     }
 
-    /// The best step from a row. Gains are measured again only while a step comes first by its last one.
+    /// The best step from a row, unless it is stopped. Gains are measured again only while a step comes first by its last
+    /// one.
     fn best_step(
         &mut self,
         problem: &SearchProblem<'_>,
         row: &mut Row,
         score: f64,
         target: f64,
+        stop: Stop<'_>,
     ) -> Option<Step> {
         let needed = (target - score).max(LEAST_GAIN).ln();
         let merit = |step: &Step| {
@@ -183,7 +198,7 @@ impl Completer {
             step.preference + step.log_gain.min(needed) - penalty
         };
         let steps = &mut self.steps;
-        loop {
+        while stop.check().is_ok() {
             let (mut best, mut first, mut second) = (None, f64::NEG_INFINITY, f64::NEG_INFINITY);
             for (place, merit) in steps.iter().map(merit).enumerate() {
                 if merit > first {
@@ -204,9 +219,10 @@ impl Completer {
                 return Some(*step);
             }
         }
+        None
     }
 
-    /// Takes back the changes that are not needed, the most costly first.
+    /// Takes back the changes that are not needed, the most costly first, until it is stopped.
     fn take_back(&mut self, problem: &SearchProblem<'_>, row: &mut Row, guide: &Guide<'_, '_>) {
         let candidates = problem.candidates;
         self.changed.clear();
@@ -223,6 +239,9 @@ impl Completer {
         let mut is_any_taken = true;
         while std::mem::take(&mut is_any_taken) {
             for &(_, feature) in &self.changed {
+                if guide.stop.check().is_err() {
+                    return;
+                }
                 let choice = row.choices[feature];
                 if choice == 0 {
                     continue;
@@ -251,6 +270,8 @@ fn log_gain(gain: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use par_circuit::Code;
     use par_data::{Candidates, Constraints, OwnRow, Reach, Wishes};
     use par_model::test_world::{Linear, World};
@@ -326,7 +347,13 @@ mod tests {
     }
 
     fn guide(preferences: &[f64]) -> Guide<'_, '_> {
-        Guide { preferences: Some(preferences), evaluator: None, price: 1.0, effort: 0.0 }
+        Guide {
+            preferences: Some(preferences),
+            evaluator: None,
+            price: 1.0,
+            effort: 0.0,
+            stop: Stop::never(),
+        }
     }
 
     #[test]
@@ -350,6 +377,24 @@ mod tests {
         assert_eq!(case.complete(&preferences, 10), Some(vec![2, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
     }
 
+    /// Whenever it is stopped, there is no row or one that is accepted, and nothing more is scored.
+    #[test]
+    fn a_stopped_completion_has_an_accepted_row_or_none() {
+        let case = Case::wide(14.0);
+        let candidates = case.candidates();
+        let problem = case.problem(&candidates, 10);
+        let mut rows = [0, 0];
+        for most in 0..40 {
+            let checks = AtomicUsize::new(0);
+            let is_over = || checks.fetch_add(1, Ordering::Relaxed) >= most;
+            let row = completed(&problem, Guide { stop: Stop::when(&is_over), ..guide(&[0.0; 30]) });
+            assert!(row.as_ref().is_none_or(|row| problem.accepts(row)), "{row:?}");
+            assert!(checks.into_inner() <= most + 2, "it goes on after {most} checks");
+            rows[usize::from(row.is_some())] += 1;
+        }
+        assert!(rows.iter().all(|rows| *rows > 5), "{rows:?}");
+    }
+
     /// The last change makes the first one superfluous, which the generator likes least.
     #[test]
     fn a_change_that_is_not_needed_is_taken_back() {
@@ -367,7 +412,13 @@ mod tests {
         let candidates = case.candidates();
         let problem = case.problem(&candidates, 10);
         let mut evaluator = circuit.evaluator();
-        let guide = Guide { preferences: None, evaluator: Some(&mut evaluator), price: 1.25, effort: 0.0 };
+        let guide = Guide {
+            preferences: None,
+            evaluator: Some(&mut evaluator),
+            price: 1.25,
+            effort: 0.0,
+            stop: Stop::never(),
+        };
         let row = completed(&problem, guide).expect("a row");
         let plain = case.complete(&[0.0; 30], 10).expect("a row");
         assert!(evaluator.log_prob(&row.codes) >= evaluator.log_prob(&plain));

@@ -49,6 +49,9 @@ pub struct MethodMetrics {
     pub median_gap: Option<f64>,
     /// The share of ways that are proved optimal, of those with a gap.
     pub optimal: Mean,
+    /// How many searches ended at the request's deadline: they might have found more or better ways.
+    #[serde(default)]
+    pub search_ended: usize,
     /// The median time of an answer, in microseconds.
     pub time_us: Option<f64>,
     /// Its mean.
@@ -202,6 +205,7 @@ impl MethodMetrics {
     fn new(model: &Model, method: usize, denied: &[&MethodAnswers]) -> Self {
         let constraints = model.constraints();
         let of = denied.len();
+        let answers = || denied.iter().filter_map(|person| person.answers[method].as_ref());
         let found = || denied.iter().filter_map(|person| Some((*person, person.way(method)?)));
         let share = |fits: &dyn Fn(&MethodAnswers, &Way) -> bool| {
             Mean::share(found().map(|(person, way)| fits(person, way)), of)
@@ -232,6 +236,7 @@ impl MethodMetrics {
             gap: Mean::new(gaps(), of),
             median_gap: median(gaps().collect()),
             optimal: Mean::share(proofs.map(|(_, way)| way.is_optimal()), of),
+            search_ended: answers().filter(|answer| answer.search_ended()).count(),
             time_us_mean: Mean::new(times.iter().copied(), of).mean,
             time_us_p99: percentile_99(&times),
             time_us: median(times),

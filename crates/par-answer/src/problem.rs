@@ -38,27 +38,34 @@ pub(crate) struct Objective {
     pub(crate) floor: f64,
     /// Local search looks around solutions worth at most so much less than the best.
     pub(crate) near: f64,
+    /// Whether likelihood only tells equal efforts apart, so that what a row costs nearly tells what it is worth.
+    pub(crate) is_for_effort: bool,
 }
 
 impl Objective {
     /// log p⁺ of rows that are likely enough, where a unit of effort costs so many nats.
     pub(crate) fn likeliest(effort: f64, floor: f64) -> Self {
         // Measured on gmsc: at 0 the answers are 0.4 nats less likely; beyond 1 they hardly get likelier and take longer.
-        Self { likelihood: 1.0, effort, floor, near: 1.0 }
+        Self { likelihood: 1.0, effort, floor, near: 1.0, is_for_effort: false }
     }
 
     /// The least effort of rows that are likely enough; of about equal ones the likeliest.
     pub(crate) fn least_effort(floor: f64) -> Self {
-        Self { likelihood: 1e-4, effort: 1.0, floor, near: 0.5 }
+        Self { likelihood: 1e-4, effort: 1.0, floor, near: 0.5, is_for_effort: true }
     }
 
     /// What a row is worth; −∞ if it is not likely enough. `conditional` is its log p⁺, given what the person cannot
     /// change.
     pub(crate) fn worth(&self, conditional: f64, cost: Cost) -> f64 {
         match conditional >= self.floor {
-            true => self.likelihood * conditional - self.price(cost),
+            true => self.worth_anywhere(conditional, cost),
             false => f64::NEG_INFINITY,
         }
+    }
+
+    /// The same, likely enough or not.
+    pub(crate) fn worth_anywhere(&self, conditional: f64, cost: Cost) -> f64 {
+        self.likelihood * conditional - self.price(cost)
     }
 
     /// What the values of a row cost.
@@ -81,14 +88,6 @@ impl Cost {
         Self { effort: candidates.effort(choices), rarity: candidates.rarity(choices) }
     }
 
-    /// The cost with what `one` has more than `base`.
-    pub(crate) fn with(self, one: Self, base: Self) -> Self {
-        Self {
-            effort: self.effort + one.effort - base.effort,
-            rarity: self.rarity + one.rarity - base.rarity,
-        }
-    }
-
     /// The cost with one value instead of another.
     pub(crate) fn replacing(self, old: &Candidate, new: &Candidate) -> Self {
         Self { effort: self.effort - old.effort + new.effort, rarity: self.rarity - old.rarity + new.rarity }
@@ -105,6 +104,9 @@ pub(crate) struct Row {
     /// The place of the duration after which clocks stand as they do here.
     pub(crate) duration: usize,
 }
+
+/// So many rows are scored before others are compared with them.
+const COMPARED_AT_ONCE: usize = 8;
 
 impl SearchProblem<'_> {
     /// The person's own row; after the duration of the problem, if it has one.
@@ -152,11 +154,17 @@ impl SearchProblem<'_> {
         self.objective.worth(log_prob - self.log_given[duration], cost)
     }
 
-    /// What a row is worth where it may be too unlikely, less `pull` for each nat below the floor.
-    pub(crate) fn relaxed_worth(&self, log_prob: f64, duration: usize, cost: Cost, pull: f64) -> f64 {
+    /// What a row with these values is worth at most, whatever its likelihood.
+    pub(crate) fn most_worth(&self, duration: usize, cost: Cost) -> f64 {
+        // No log p⁺ is above 0; a row that a lifted lock lets change may be likelier than what was given.
+        self.objective.worth_anywhere(-self.log_given[duration], cost)
+    }
+
+    /// What a row is worth where it may be too unlikely, times `weight`, less one for each nat below the floor.
+    pub(crate) fn relaxed_worth(&self, log_prob: f64, duration: usize, cost: Cost, weight: f64) -> f64 {
         let (objective, conditional) = (&self.objective, log_prob - self.log_given[duration]);
         let below = (objective.floor - conditional).max(0.0);
-        objective.likelihood * conditional - objective.price(cost) - pull * below
+        weight * objective.worth_anywhere(conditional, cost) - below
     }
 
     /// Whether a change of the feature moves others: consequences, or clocks by the time that it takes.
@@ -223,6 +231,18 @@ impl SearchProblem<'_> {
         self.target.is_reached_by(self.log_odds(row)) && self.candidates.keeps_policies(&row.choices)
     }
 
+    /// Log-odds below which no row reaches the target.
+    pub(crate) fn target_log_odds(&self) -> f64 {
+        let target = &self.target;
+        let mut log_odds = target.scale.log_odds(target.threshold).clamp(-1e15, 1e15);
+        let mut step = 1e-9 * (1.0 + log_odds.abs());
+        while target.is_reached_by(log_odds) && log_odds > -1e18 {
+            log_odds -= step;
+            step *= 2.0;
+        }
+        log_odds
+    }
+
     /// The classifier's log-odds of a row.
     pub(crate) fn log_odds(&self, row: &Row) -> f64 {
         self.target.classifier.log_odds(self.classified(row))
@@ -239,22 +259,37 @@ impl SearchProblem<'_> {
         self.log_odds(row) - penalty
     }
 
-    /// Those of some rows that change something, are accepted and may be offered.
-    pub(crate) fn solutions(
+    /// Adds those of some rows to a frontier that change something, are accepted and may be offered.
+    pub(crate) fn add_solutions(
         &self,
+        frontier: &mut Frontier,
         rows: impl Iterator<Item = Row>,
         evaluator: &mut Evaluator<'_>,
-    ) -> Vec<Solution> {
-        let rows: Vec<Row> =
-            rows.filter(|row| self.changes(row) > 0 && self.permits(row) && self.accepts(row)).collect();
-        let codes: Vec<Code> = rows.iter().flat_map(|row| row.codes.iter().copied()).collect();
-        let log_probs = evaluator.log_probs(&codes);
-        let solution = |(row, log_prob): (Row, f64)| {
+    ) {
+        let with_cost = |row: Row| {
             let (cost, changes) = (Cost::of(self.candidates, &row.choices), self.changes(&row));
-            let worth = self.worth(log_prob, row.duration, cost);
-            Solution { row, log_prob, cost, worth, changes }
+            (row, cost, changes)
         };
-        rows.into_iter().zip(log_probs).map(solution).collect()
+        let mut rows: Vec<(Row, Cost, usize)> =
+            rows.map(with_cost).filter(|(row, _, changes)| *changes > 0 && self.permits(row)).collect();
+        // Once those that cost least are known, most others need no score.
+        let most = |row: &Row, cost: Cost| self.most_worth(row.duration, cost);
+        let at_once = if self.objective.is_for_effort { COMPARED_AT_ONCE } else { usize::MAX };
+        if at_once < rows.len() {
+            rows.sort_by(|(a, a_cost, _), (b, b_cost, _)| most(b, *b_cost).total_cmp(&most(a, *a_cost)));
+        }
+        while !rows.is_empty() {
+            let next = rows.drain(..at_once.min(rows.len()));
+            let may_improve = |(row, cost, changes): &(Row, Cost, usize)| {
+                most(row, *cost) > frontier.at_most(*changes) && self.accepts(row)
+            };
+            let next: Vec<(Row, Cost, usize)> = next.filter(may_improve).collect();
+            let codes: Vec<Code> = next.iter().flat_map(|(row, ..)| row.codes.iter().copied()).collect();
+            for ((row, cost, changes), log_prob) in next.into_iter().zip(evaluator.log_probs(&codes)) {
+                let worth = self.worth(log_prob, row.duration, cost);
+                frontier.add(Solution { row, log_prob, cost, worth, changes });
+            }
+        }
     }
 
     /// How many features the person changes.

@@ -72,7 +72,8 @@ impl<'a> Refiner<'a> {
         // Whoever needs more changes than the budget is taught them as they are.
         let wide = SearchProblem { budget: candidates.free_features(), ..problem };
         self.completer.start(&wide);
-        let guide = Guide { preferences: None, evaluator: Some(&mut self.evaluator), price, effort: 0.0 };
+        let evaluator = Some(&mut self.evaluator);
+        let guide = Guide { preferences: None, evaluator, price, effort: 0.0, stop: self.stop };
         self.completer.complete(&wide, guide).map(|row| row.codes)
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// By the generator alone.
+    /// By the generator; where none of its proposals can be offered, change by change to a first row that can.
     Generate,
     /// By the generator and a local search.
     #[default]
@@ -45,7 +45,9 @@ impl Method {
     /// What it does, in a few words.
     pub fn summary(self) -> &'static str {
         match self {
-            Self::Generate => "By the generator alone",
+            Self::Generate => {
+                "By the generator, not improved; without an accepted proposal, change by change"
+            }
             Self::Refine => "By the generator and a local search",
             Self::Exact => "By both and a branch and bound that proves the answer",
         }
@@ -211,7 +213,7 @@ const DURATION: &str = "a duration such as `6 months` or `1 year`";
 const EFFORT: &str = "easy, some, hard, very hard or a number above 0";
 
 /// What a deadline is, in words.
-const DEADLINE: &str = "a time such as `50ms` or `2s`";
+const DEADLINE: &str = "a time such as `50ms` or `2s`: a whole number of ms or s, up to `9999s`";
 
 /// Whether a number is a share of something, and not none of it.
 fn is_share(number: f64) -> bool {

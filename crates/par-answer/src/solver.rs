@@ -7,6 +7,7 @@ mod tighten;
 mod unknown;
 mod ways;
 
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use par_circuit::{Code, Evaluator, Stop, threads};
@@ -35,6 +36,8 @@ pub struct Solver<'m> {
     decoder: Decoder,
     completer: Completer,
     memory: swap::Memory,
+    /// The work of a pass or a node, in edges of the accepted circuit.
+    work: usize,
     /// Pairs of an effect and its cause, sorted by the cause: the effect rises only if the cause does.
     rules: Vec<(usize, usize)>,
 }
@@ -66,7 +69,7 @@ pub(crate) struct Person<'a> {
 }
 
 /// What a search is for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Aim {
     pub(crate) objective: Objective,
     pub(crate) solves: Solves,
@@ -134,10 +137,12 @@ impl SearchResult {
     }
 }
 
-/// Nodes of the exact searches for a person without a way after the usual search of `exact`: about half a second.
-const DEEPER_NODES: usize = 20_000;
-/// Nodes of the exact search for a person for whom `refine` finds nothing: they rule out what is far out of reach.
-const RULING_OUT_NODES: usize = 200;
+/// Nodes of the exact searches for each of up to three aims, for a person without a way after the usual search of `exact`;
+/// as many again where they found something without a proof.
+const DEEPER_NODES: usize = 7_000;
+/// Nodes for a person for whom `refine` finds nothing: hardly longer than its searches. They rule out what is far out of
+/// reach, and reach what a walk misses where scores jump.
+const RULING_OUT_NODES: usize = 80;
 /// A bound over two tree nodes takes as long as one over an edge of a circuit.
 const TREE_NODES_AN_EDGE: usize = 2;
 /// A way is plausible if so many accepted people are less so.
@@ -180,6 +185,7 @@ impl<'m> Solver<'m> {
         let rises = model.schema().rises();
         let mut rules: Vec<(usize, usize)> = rises.map(|[effect, cause]| (effect, cause)).collect();
         rules.sort_by_key(|&(effect, cause)| (cause, effect));
+        let trees = model.classifier().tree_nodes() / TREE_NODES_AN_EDGE;
         Self {
             model,
             stop: Stop::never(),
@@ -188,6 +194,7 @@ impl<'m> Solver<'m> {
             decoder: Decoder::default(),
             completer: Completer::default(),
             memory: swap::Memory::default(),
+            work: model.accepted().edges() + trees,
             rules,
         }
     }
@@ -288,12 +295,20 @@ impl Solver<'_> {
                 mask: &mask,
                 logits: &logits,
             };
-            let (search, aim) = self.search_for(person, request);
+            let (search, aim) = self.search_in_time(person, request);
             if let Some(found) = self.found(person, &search, &aim, request) {
                 return Ok(Answer::Found(found));
             }
             if place + 1 == reaches.len() {
-                not_found = Some(self.not_found(person, search.is_proved(), request));
+                let beyond = self.search_beyond_budget(person, request);
+                let needs_changes = beyond.frontier.fewest();
+                // What is found only now within the budget was missed before.
+                let missed = beyond.frontier.up_to(self.budget(person, request));
+                let aim = self.last_aim(&plausibility, request);
+                if let Some(found) = self.found(person, &SearchResult::unproved(missed), &aim, request) {
+                    return Ok(Answer::Found(found));
+                }
+                not_found = Some(self.not_found(person, search.is_proved(), needs_changes, request));
                 break;
             }
         }
@@ -367,25 +382,45 @@ impl Solver<'_> {
         aims
     }
 
+    /// What a request searches for at last: acceptance, without its margin.
+    fn last_aim(&self, plausibility: &Plausibility, request: &Request) -> Aim {
+        *self.aims(plausibility, request).last().expect("a request has an aim")
+    }
+
     /// The most changes of the usual search.
     fn budget(&self, person: Person<'_>, request: &Request) -> usize {
         request.budget.unwrap_or(self.model.config().answers.budget).min(person.candidates.free_features())
     }
 
-    /// The searches of the request's aims until one finds something, followed by a deeper one if none does.
+    /// [`Solver::search_for`], which before a deadline proves nothing until it has looked for something to offer: an exact
+    /// search for the first aim may take all of the time.
+    fn search_in_time(&mut self, person: Person<'_>, request: &Request) -> (SearchResult, Aim) {
+        if request.deadline.is_none() || request.method != Method::Exact {
+            return self.search_for(person, request);
+        }
+        let refined = self.search_for(person, &Request { method: Method::Refine, ..request.clone() });
+        let proved = self.search_for(person, request);
+        let is_found = |(search, _): &(SearchResult, Aim)| !search.frontier.solutions().is_empty();
+        let aims = self.aims(person.plausibility, request);
+        let place = |(_, aim): &(SearchResult, Aim)| aims.iter().position(|other| other == aim);
+        let is_sooner = is_found(&refined) && (!is_found(&proved) || place(&refined) < place(&proved));
+        if self.is_stopped() && is_sooner { refined } else { proved }
+    }
+
+    /// The searches of the request's aims until one finds something, followed by deeper ones if none does.
     fn search_for(&mut self, person: Person<'_>, request: &Request) -> (SearchResult, Aim) {
+        self.memory.forget();
         if request.method == Method::Generate {
             return self.generate(person, request);
         }
         let budget = self.budget(person, request);
         let aims = self.aims(person.plausibility, request);
-        self.memory.forget();
         let last = *aims.last().expect("a request has an aim");
         let mut search = SearchResult::default();
-        for aim in aims {
-            search = self.search(person, &aim, budget, &[], request.method);
+        for aim in &aims {
+            search = self.search(person, aim, budget, &[], request.method);
             if !search.frontier.solutions().is_empty() {
-                return (search, aim);
+                return (search, *aim);
             }
         }
         let may_go_deeper =
@@ -394,10 +429,40 @@ impl Solver<'_> {
         // After an exact search within the same budget, a second one would have fewer nodes.
         let is_exhausted = most == budget && search.open.is_some();
         if may_go_deeper && !is_exhausted {
-            let least = budget + usize::from(search.is_proved());
-            search = self.search_deeper(person, &last, least, most, request.method);
+            // Who cannot reach the last aim cannot reach those before it.
+            let is_ruled_out = search.is_proved();
+            let least = budget + usize::from(is_ruled_out);
+            for aims in aims.chunk_by(|a, b| a.threshold == b.threshold) {
+                let likeliest = aims.last().expect("a chunk has an aim");
+                let completed = self.completed_within(person, likeliest, most);
+                for aim in aims {
+                    let known = self.offered(person, aim, most, &completed).frontier;
+                    let from_nothing = request.method == Method::Exact || *aim == last;
+                    let changes = least..=most;
+                    search = self.search_deeper(person, aim, known, changes, request.method, from_nothing);
+                    if let Some(open) = search.open.as_mut().filter(|_| is_ruled_out) {
+                        open[..=budget].fill(f64::NEG_INFINITY);
+                    }
+                    if !search.frontier.solutions().is_empty() {
+                        return (search, *aim);
+                    }
+                }
+            }
         }
         (search, last)
+    }
+
+    /// For a person without a way within a budget of their own: ways with more changes. Not for `generate`, which does not
+    /// search.
+    fn search_beyond_budget(&mut self, person: Person<'_>, request: &Request) -> SearchResult {
+        let (free, budget) = (person.candidates.free_features(), self.budget(person, request));
+        if request.budget.is_none() || free <= budget || request.method == Method::Generate {
+            return SearchResult::default();
+        }
+        let aim = self.last_aim(person.plausibility, request);
+        let completed = self.completed_within(person, &aim, free);
+        let known = self.offered(person, &aim, free, &completed).frontier;
+        self.search_deeper(person, &aim, known, budget + 1..=free, request.method, true)
     }
 
     /// Keeps the solutions whose rows, as written, are accepted and withstand what they must. Removing one invalidates the
@@ -489,9 +554,7 @@ impl Solver<'_> {
     /// The frontier of the rows that are accepted and may be offered.
     fn frontier_of(&mut self, problem: &SearchProblem<'_>, rows: impl Iterator<Item = Row>) -> Frontier {
         let mut frontier = Frontier::default();
-        for solution in problem.solutions(rows, &mut self.evaluator) {
-            frontier.add(solution);
-        }
+        problem.add_solutions(&mut frontier, rows, &mut self.evaluator);
         frontier
     }
 
@@ -511,52 +574,55 @@ impl Solver<'_> {
         SearchResult { frontier, open: Some(open), nodes }
     }
 
-    /// For a person without a way after the usual search: looks for the fewest changes, up to `most`. Keeps all
-    /// solutions with up to `least` changes; beyond that, only those with the fewest.
+    /// For a person without a way after the usual search: looks for the fewest changes within `changes`, by local search,
+    /// from what is known. Keeps all solutions with at most as many changes as `changes` starts with; of others, only those
+    /// with the fewest. If it finds nothing, an exact search may begin from nothing.
     fn search_deeper(
         &mut self,
         person: Person<'_>,
         aim: &Aim,
-        least: usize,
-        most: usize,
+        known: Frontier,
+        changes: RangeInclusive<usize>,
         method: Method,
+        from_nothing: bool,
     ) -> SearchResult {
-        let nodes = self.affordable(if method == Method::Exact { DEEPER_NODES } else { RULING_OUT_NODES });
         let problem = |budget| person.problem(aim, budget, &[]);
+        let widest = problem(*changes.end());
+        self.memory.most_passes = self.passes();
+        let known = swap::fewest(&widest, &mut self.evaluator, &mut self.memory, known, self.stop);
+        if known.solutions().is_empty() && !from_nothing {
+            return SearchResult::default();
+        }
         let mut search = match method {
-            Method::Exact => self.prove_deeper(problem, aim, least, most, nodes),
-            Method::Generate | Method::Refine => self.refine_deeper(problem, aim, least, most, nodes),
+            Method::Exact => self.prove_deeper(problem, aim, known, changes, self.affordable(DEEPER_NODES)),
+            Method::Generate | Method::Refine => self.refine_deeper(problem, aim, known, changes),
         };
         self.verify(person, aim, &mut search);
         search
     }
 
-    /// By local search: the fewest changes that it finds, and the best rows with as many.
+    /// By local search: the best rows with the fewest changes that are known, or that a few nodes come to.
     fn refine_deeper<'a>(
         &mut self,
         problem: impl Fn(usize) -> SearchProblem<'a>,
         aim: &Aim,
-        least: usize,
-        most: usize,
-        nodes: usize,
+        mut known: Frontier,
+        changes: RangeInclusive<usize>,
     ) -> SearchResult {
-        let widest = problem(most);
-        self.memory.most_passes = self.passes();
-        let mut found = swap::fewest(&widest, &mut self.evaluator, &mut self.memory, self.stop);
-        if found.solutions().is_empty() {
-            let search = self.prove(&widest, found, nodes);
+        if known.solutions().is_empty() {
+            let search = self.prove(&problem(*changes.end()), known, self.affordable(RULING_OUT_NODES));
             if search.frontier.solutions().is_empty() {
                 return search;
             }
-            found = search.frontier;
+            known = search.frontier;
         }
-        let budget = found.fewest().map_or(most, |fewest| fewest.max(least));
-        let (narrow, found) = (problem(budget), found.up_to(budget));
+        let budget = known.fewest().expect("the frontier has a solution").max(*changes.start());
+        let (narrow, known) = (problem(budget), known.up_to(budget));
         SearchResult::unproved(swap::search(
             &narrow,
             &mut self.evaluator,
             &mut self.memory,
-            found,
+            known,
             aim.price,
             self.stop,
         ))
@@ -567,15 +633,13 @@ impl Solver<'_> {
         &mut self,
         problem: impl Fn(usize) -> SearchProblem<'a>,
         aim: &Aim,
-        least: usize,
-        most: usize,
+        mut known: Frontier,
+        changes: RangeInclusive<usize>,
         all_nodes: usize,
     ) -> SearchResult {
-        let widest = problem(most);
-        self.memory.most_passes = self.passes();
-        let mut known = swap::fewest(&widest, &mut self.evaluator, &mut self.memory, self.stop);
+        let (least, most) = changes.into_inner();
         if known.solutions().is_empty() {
-            let mut search = self.prove(&widest, Frontier::default(), all_nodes);
+            let mut search = self.prove(&problem(most), known, all_nodes);
             let Some(fewest) = search.frontier.fewest() else { return search };
             if search.rules_out_fewer_than(fewest) {
                 search.frontier = search.frontier.up_to(fewest.max(least));
@@ -587,14 +651,21 @@ impl Solver<'_> {
         let fewest = known.fewest().expect("the frontier has a solution");
         let (mut nodes, mut ruled_out) = (all_nodes, 0);
         for budget in least..fewest {
-            let search = self.prove(&problem(budget), Frontier::default(), nodes);
-            if !search.frontier.solutions().is_empty() {
-                return search;
+            if self.is_stopped() {
+                break;
             }
+            let search = self.prove(&problem(budget), Frontier::default(), nodes);
             nodes -= search.nodes;
-            ruled_out = if search.is_proved() { budget } else { ruled_out };
+            if search.frontier.solutions().is_empty() {
+                ruled_out = if search.is_proved() { budget } else { ruled_out };
+            } else if search.is_proved() {
+                return search;
+            } else {
+                known = search.frontier;
+                break;
+            }
         }
-        let budget = fewest.max(least);
+        let budget = known.fewest().expect("the frontier has a solution").max(least);
         let (narrow, known) = (problem(budget), known.up_to(budget));
         let known = swap::search(&narrow, &mut self.evaluator, &mut self.memory, known, aim.price, self.stop);
         let mut search = self.prove(&narrow, known, nodes);
@@ -606,8 +677,7 @@ impl Solver<'_> {
 
     /// `count` nodes or passes, or fewer if circuit and trees are large, so that they take about the same time.
     fn affordable(&self, count: usize) -> usize {
-        let trees = self.model.classifier().tree_nodes() / TREE_NODES_AN_EDGE;
-        affordable(count, self.model.accepted().edges() + trees)
+        affordable(count, self.work)
     }
 
     /// The most passes of a local search.

@@ -198,11 +198,7 @@ impl<'a> RowAnswer<'a> {
 
     /// Whether the search ended before it was done.
     pub fn search_ended(&self) -> bool {
-        match &self.answer {
-            Ok(Answer::Found(found)) => found.search_ended,
-            Ok(Answer::NotFound(not_found)) => not_found.search_ended,
-            Ok(Answer::Accepted { .. }) | Err(_) => false,
-        }
+        self.answer.as_ref().is_ok_and(Answer::search_ended)
     }
 
     /// What unknown cells would decide.

@@ -103,7 +103,7 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
         Self {
             problem,
             evaluator,
-            target: target(problem),
+            target: problem.target_log_odds(),
             consequences,
             ball,
             row: problem.own(),
@@ -280,12 +280,7 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             }
             Unit::Likelihood => score * self.centre,
         };
-        Pass { unit, score, weight, constant: constant - weight * self.log_given() }
-    }
-
-    /// log p⁺ of what the person cannot change.
-    fn log_given(&self) -> f64 {
-        self.problem.log_given[self.row.duration]
+        Pass { unit, score, weight, constant: constant - weight * self.problem.log_given[self.row.duration] }
     }
 
     /// What a change adds to the objective and the constraints, beside the likelihood.
@@ -370,21 +365,23 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
 
     /// What the row with this one change more is worth, if that is its log p⁺; +∞ if the change has consequences.
     pub(super) fn worth_with(&self, change: usize, log_prob: f64) -> f64 {
-        let Change { feature, cost, .. } = self.changes[change];
-        if self.problem.candidates.has_consequences(feature) {
+        if self.problem.candidates.has_consequences(self.changes[change].feature) {
             return f64::INFINITY;
         }
-        let sum = Cost { effort: self.cost.effort + cost.effort, rarity: self.cost.rarity + cost.rarity };
-        self.problem.worth(log_prob, self.row.duration, sum)
+        self.problem.worth(log_prob, self.row.duration, self.cost_with(change))
     }
 
     /// What the cheapest row of the node with this change and `others` beside it is worth at most, whatever its
     /// likelihood.
     pub(super) fn most_by_price(&self, change: usize, others: usize) -> f64 {
-        let objective = &self.problem.objective;
         let others = self.cheapest.iter().take(others).sum::<f64>();
-        let price = objective.price(self.cost) + objective.price(self.changes[change].cost) + others;
-        -objective.likelihood * self.log_given() - price
+        self.problem.most_worth(self.row.duration, self.cost_with(change)) - others
+    }
+
+    /// What the values of the row cost with this one change more.
+    fn cost_with(&self, change: usize) -> Cost {
+        let cost = self.changes[change].cost;
+        Cost { effort: self.cost.effort + cost.effort, rarity: self.cost.rarity + cost.rarity }
     }
 
     /// A bound in a pass's unit as one on what rows are worth.
@@ -397,16 +394,4 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             }
         }
     }
-}
-
-/// Log-odds below which no row reaches the target.
-fn target(problem: &SearchProblem<'_>) -> f64 {
-    let target = &problem.target;
-    let mut log_odds = target.scale.log_odds(target.threshold).clamp(-1e6, 1e6);
-    let mut step = 1e-9 * (1.0 + log_odds.abs());
-    while target.is_reached_by(log_odds) && log_odds > -1e12 {
-        log_odds -= step;
-        step *= 2.0;
-    }
-    log_odds
 }

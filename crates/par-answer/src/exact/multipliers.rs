@@ -31,7 +31,7 @@ impl Multipliers {
     /// Where a search starts.
     pub(super) fn start(unit: Unit, objective: &Objective) -> Self {
         // Where likelihood hardly counts, the floor is what limits the row.
-        let floor_counts = objective.likelihood < objective.effort && objective.floor > f64::NEG_INFINITY;
+        let floor_counts = objective.is_for_effort && objective.floor > f64::NEG_INFINITY;
         match unit {
             Unit::Worth if floor_counts => {
                 Self { score: 0.5 * objective.effort, floor: 0.1 * objective.effort }

@@ -60,6 +60,9 @@ pub(super) struct Search<'a, 'p, 'c> {
     open: Vec<bool>,
 }
 
+/// So many changes take no longer to score one by one than a pass of the circuit takes.
+const CHANGES_BEFORE_A_PASS: usize = 3;
+
 impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     pub(super) fn new(
         problem: &'a SearchProblem<'p>,
@@ -289,14 +292,20 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     /// The same for a node that needs no bounds, since no further change may follow.
     fn last_changes(&mut self, made: &[usize]) -> bool {
         self.bounder.make(made);
-        let log_probs = self.bounder.log_probs();
+        let known = self.frontier.at_most(made.len() + 1);
         let open = (0..self.open.len()).filter(|&change| self.open[change]);
-        let better =
-            open.map(|change| (self.bounder.worth_with(change, log_probs[change]), change)).collect();
+        let most = open.map(|change| (self.bounder.most_by_price(change, 0), change));
+        let mut better: Vec<(f64, usize)> = most.filter(|(most, _)| *most > known).collect();
+        if better.len() > CHANGES_BEFORE_A_PASS {
+            let log_probs = self.bounder.log_probs();
+            for (most, change) in &mut better {
+                *most = self.bounder.worth_with(*change, log_probs[*change]);
+            }
+        }
         self.add_better(better, made.len())
     }
 
-    /// Adds the rows with one of the given changes, each with what it is worth, that are accepted and improve the
+    /// Adds the rows with one of the given changes, each with what it is worth at most, that are accepted and improve the
     /// frontier.
     fn add_better(&mut self, mut better: Vec<(f64, usize)>, made: usize) -> bool {
         let problem = self.problem;

@@ -4,7 +4,6 @@ use par_circuit::{Code, Evaluator, Stop};
 use par_data::Choice;
 use par_model::classifier::neural::offsets;
 
-use super::walk::FLOOR_PULL;
 use crate::problem::{Cost, Frontier, Row, SearchProblem, Solution};
 
 /// The buffers of the search, reused for the next person, and how much it may do.
@@ -16,8 +15,7 @@ pub(crate) struct Memory {
     singles: Vec<Single>,
     /// The rows of those in which several places differ, as the classifier reads them, concatenated.
     moved: Vec<Code>,
-    /// The log-odds of all rows that differ from the last one in one place, and of those that moved; empty until they are
-    /// needed.
+    /// The log-odds of all rows that differ from the last one in one place, and of those that moved.
     log_odds: Vec<f64>,
     moved_log_odds: Vec<f64>,
     /// Single changes that would improve the frontier, if they are accepted, each with what it is worth.
@@ -73,13 +71,10 @@ impl Remembered {
     }
 }
 
-/// So many rows are scored one by one before all single changes are scored together.
-const SCORED_ALONE: usize = 8;
-
 /// So many pairs of changes are scored.
 const PAIRS: usize = 32;
 
-/// So many take as long as a pass, with what tells them from others.
+/// So many pairs take as long as a pass to find and to score.
 const PAIRS_A_PASS: usize = 6;
 
 /// What two changes do together may be more than the sum of what each does alone, by so much log-odds and so many nats.
@@ -91,8 +86,9 @@ const ROWS_A_PASS: usize = 16;
 /// So many rows are remembered with their single changes.
 const REMEMBERED: usize = 64;
 
-/// Of more single changes than this, only those that reach the target are put in order.
-const MANY: usize = 200;
+/// Who needs more changes than this gains more by trades than by a second walk of as many passes. Measured on tables of
+/// 200 columns.
+const WALKED_AGAIN: usize = 4;
 
 impl Memory {
     /// Forgets what is known of a person, before the next.
@@ -107,7 +103,8 @@ impl Memory {
 ///
 /// At a solution one pass of the circuit scores every single change, and tells which changes to take back for which
 /// others; the most promising of these pairs are scored. The best accepted rows go on the frontier, by number of changes.
-/// The search ends when it has been at all solutions near the one most worth offering.
+/// The search ends once every solution near the one most worth offering has been visited, by a walk or by this search;
+/// pairs are not tried at rows that a walk has visited.
 pub(crate) fn search(
     problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -122,8 +119,9 @@ pub(crate) fn search(
     }
     // Measured: on credit ways of least effort then take 0.83 instead of 1.22, for half as much time again; the
     // likeliest rows hardly get likelier.
-    let is_for_effort = problem.objective.likelihood < problem.objective.effort;
-    if is_for_effort {
+    let is_for_effort = problem.objective.is_for_effort;
+    let changes = search.frontier.solutions().last().map_or(0, |best| best.changes);
+    if is_for_effort && changes <= WALKED_AGAIN {
         // Clocks that move with some changes make for more ways than one walk finds.
         search.walk_again(if problem.has_clocks() { 2 } else { 1 });
     }
@@ -135,8 +133,8 @@ pub(crate) fn search(
     search.frontier
 }
 
-/// A solution, and others with fewer changes as long as replacing one change, or taking it back, leads to one.
-pub(crate) fn fewest(
+/// The solutions next to a walk to the target.
+pub(crate) fn reach(
     problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
     memory: &mut Memory,
@@ -144,6 +142,22 @@ pub(crate) fn fewest(
 ) -> Frontier {
     let mut search = Search::new(problem, evaluator, memory, Frontier::default(), stop);
     search.reach();
+    search.frontier
+}
+
+/// A known solution, or one that is found, and others with fewer changes as long as replacing one change, or taking it
+/// back, leads to one.
+pub(crate) fn fewest(
+    problem: &SearchProblem<'_>,
+    evaluator: &mut Evaluator<'_>,
+    memory: &mut Memory,
+    known: Frontier,
+    stop: Stop<'_>,
+) -> Frontier {
+    let mut search = Search::new(problem, evaluator, memory, known, stop);
+    if search.frontier.solutions().is_empty() {
+        search.reach();
+    }
     while let Some(solution) = search.frontier.solutions().first() {
         let (row, changes) = (solution.row.clone(), solution.changes);
         search.trade(&row, changes - 1);
@@ -160,6 +174,10 @@ pub(super) struct Search<'a, 'p, 'c> {
     pub(super) memory: &'a mut Memory,
     pub(super) frontier: Frontier,
     pub(super) stop: Stop<'a>,
+    /// As [`SearchProblem::target_log_odds`].
+    pub(super) target: f64,
+    /// Log-odds of all single changes are as near as this to those of the rows themselves.
+    rounding: f64,
     /// Where the log-odds of each feature's codes, or choices, start.
     starts: Vec<usize>,
 }
@@ -174,8 +192,10 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     ) -> Self {
         memory.centres.clear();
         memory.passes = 0;
+        let target = problem.target_log_odds();
         let starts = offsets(problem.target.classifier.cardinalities());
-        Self { problem, evaluator, memory, frontier, stop, starts }
+        let rounding = ROUNDING * (1.0 + target.abs());
+        Self { problem, evaluator, memory, frontier, stop, target, rounding, starts }
     }
 
     /// Searches around solutions until it has been at all near the one most worth offering.
@@ -198,7 +218,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         self.pass(&best);
         let mut starts: Vec<Option<(f64, usize, Choice)>> = vec![None; problem.candidates.durations().len()];
         for &Single { feature, choice, log_prob, duration, cost, .. } in self.within_budget() {
-            let worth = problem.relaxed_worth(log_prob, duration, cost, FLOOR_PULL);
+            let worth = problem.relaxed_worth(log_prob, duration, cost, 1.0);
             let most = starts[duration].map_or(f64::NEG_INFINITY, |(most, ..)| most);
             if duration != best.duration && worth > most {
                 starts[duration] = Some((worth, feature, choice));
@@ -233,6 +253,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             1 => {
                 self.single_changes(&self.problem.own());
             }
+            // Measured: where a walk has been, pairs improve nothing.
             _ if is_new => self.pairs_of_changes(row, most_changes),
             _ => {}
         }
@@ -241,7 +262,6 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     /// Adds the best of the rows that take one change back and make another, with at most so many changes. After
     /// [`Search::single_changes`].
     fn pairs_of_changes(&mut self, centre: &Row, most_changes: usize) {
-        self.score_neighbours(centre);
         let pairs = self.promising_pairs(centre, most_changes);
         self.memory.passes += 1 + pairs.len().div_ceil(PAIRS_A_PASS);
         let singles = &self.memory.singles;
@@ -252,9 +272,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             }
             row
         });
-        for solution in self.problem.solutions(rows, self.evaluator) {
-            self.frontier.add(solution);
-        }
+        self.problem.add_solutions(&mut self.frontier, rows, self.evaluator);
     }
 
     /// Pairs of a change that is taken back and another, by what single changes do to the row, added up.
@@ -271,27 +289,58 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             changes if changes > most_changes.min(problem.budget) => f64::INFINITY,
             changes => self.frontier.at_most(changes),
         });
+        let objective = &problem.objective;
+        let alone = |(place, single): (usize, &Single)| {
+            let conditional = single.log_prob - problem.log_given[single.duration];
+            Alone {
+                log_odds: self.estimate(single),
+                conditional,
+                worth: objective.worth_anywhere(conditional, single.cost),
+                known: known[single.changes + 1 - made],
+                is_back: single.choice == 0,
+                feature: single.feature,
+                place,
+            }
+        };
+        let own = log_prob - problem.log_given[centre.duration];
+        let own_worth = objective.worth_anywhere(own, cost);
+        let backs = singles.iter().enumerate().filter(|(_, single)| single.choice == 0);
+        let backs: Vec<Alone> = backs.map(alone).collect();
+        let most = |of: fn(&Alone) -> f64| backs.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+        // What another change has to come to alone, beside whichever is taken back.
+        let needed = self.target - (most(|back| back.log_odds) - log_odds);
+        let least_conditional = objective.floor - (most(|back| back.conditional) - own);
+        let most_gained = most(|back| back.worth) - own_worth;
+        let may_do = |other: &Alone| {
+            other.log_odds >= needed - UNSURE
+                && other.conditional + UNSURE >= least_conditional
+                && other.worth + most_gained + objective.likelihood * UNSURE > other.known
+        };
+        let others: Vec<Alone> = singles.iter().enumerate().map(alone).filter(may_do).collect();
         let (mut pairs, mut sure_pairs): (Vec<Pair>, usize) = (Vec::new(), 0);
-        for (back, taken) in singles.iter().enumerate().filter(|(_, single)| single.choice == 0) {
-            let odds = self.estimate(taken) - log_odds;
-            for (place, other) in singles.iter().enumerate() {
-                // Two that are taken back are a pair once.
-                if taken.feature == other.feature || other.choice == 0 && back > place {
+        for back in &backs {
+            let needed = self.target - (back.log_odds - log_odds);
+            let (likelier, gained) = (back.conditional - own, back.worth - own_worth);
+            for other in &others {
+                let is_sure = other.log_odds >= needed - self.rounding;
+                // Those that are not sure come after those that are.
+                if !is_sure && (other.log_odds < needed - UNSURE || sure_pairs >= PAIRS) {
                     continue;
                 }
-                let cost = cost.with(taken.cost, cost).with(other.cost, cost);
-                let log_prob = taken.log_prob + other.log_prob - log_prob;
-                let (known, odds) = (known[other.changes + 1 - made], odds + self.estimate(other));
-                let may_be = |more: f64, odds: f64| {
-                    let worth = problem.worth(log_prob + more, other.duration, cost);
-                    (worth > known && problem.target.is_reached_by(odds)).then_some(worth)
+                // Two that are taken back are a pair once.
+                if back.feature == other.feature || other.is_back && back.place > other.place {
+                    continue;
+                }
+                let worth = |more: f64| {
+                    let is_likely = other.conditional + likelier + more >= objective.floor;
+                    let worth = other.worth + gained + objective.likelihood * more;
+                    (is_likely && worth > other.known).then_some(worth)
                 };
-                let sure = may_be(0.0, odds + ROUNDING);
+                let sure = if is_sure { worth(0.0) } else { None };
                 sure_pairs += usize::from(sure.is_some());
-                // Those that are not sure come after those that are.
-                let hopeful = || if sure_pairs < PAIRS { may_be(UNSURE, odds + UNSURE) } else { None };
+                let hopeful = || if sure_pairs < PAIRS { worth(UNSURE) } else { None };
                 if let Some(worth) = sure.or_else(hopeful) {
-                    pairs.push(Pair { is_sure: sure.is_some(), worth, singles: [back, place] });
+                    pairs.push(Pair { is_sure: sure.is_some(), worth, singles: [back.place, other.place] });
                 }
             }
         }
@@ -321,13 +370,12 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         better.clear();
         for (place, single) in self.memory.singles.iter().enumerate() {
             let worth = self.problem.worth(single.log_prob, single.duration, single.cost);
-            if single.changes <= self.problem.budget && worth > self.frontier.at_most(single.changes) {
+            let is_better =
+                single.changes <= self.problem.budget && worth > self.frontier.at_most(single.changes);
+            // Up to rounding, the classifier accepts it.
+            if is_better && self.estimate(single) >= self.target - self.rounding {
                 better.push((worth, place));
             }
-        }
-        if better.len() > MANY {
-            self.score_neighbours(centre);
-            better.retain(|&(_, place)| self.may_be_accepted(place));
         }
         better.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         self.add_accepted(centre, &better);
@@ -335,16 +383,24 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         true
     }
 
-    /// Scores all single changes of a row by the circuit.
+    /// Scores all single changes of a row by the circuit and by the classifier.
     pub(super) fn pass(&mut self, centre: &Row) {
-        let Memory { likelihoods, log_odds, by_circuit, passes, .. } = &mut *self.memory;
-        log_odds.clear();
+        let Memory { likelihoods, by_circuit, passes, .. } = &mut *self.memory;
         by_circuit.recall(&centre.codes, likelihoods, |likelihoods| {
             *passes += 1;
             likelihoods.resize(self.problem.candidates.constraints().codes(), 0.0);
             self.evaluator.neighbours(&centre.codes, likelihoods);
         });
         self.list_singles(centre);
+        let Memory { log_odds, moved, moved_log_odds, by_classifier, .. } = &mut *self.memory;
+        let classifier = self.problem.target.classifier;
+        let read = self.problem.classified(centre);
+        by_classifier.recall(read, log_odds, |log_odds| {
+            log_odds.resize(classifier.cardinalities().iter().sum(), 0.0);
+            classifier.neighbours(read, log_odds);
+        });
+        moved_log_odds.clear();
+        moved_log_odds.extend(moved.chunks_exact(centre.codes.len()).map(|row| classifier.log_odds(row)));
     }
 
     /// Lists each single change within the budget, and one beyond it where pairs are looked for, except back to the person's
@@ -421,56 +477,25 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         self.memory.singles.iter().filter(|single| single.changes <= self.problem.budget)
     }
 
-    /// Adds the accepted ones of single changes to the frontier.
+    /// Adds those of single changes that are accepted and may be offered to the frontier, the best first.
     fn add_accepted(&mut self, centre: &Row, better: &[(f64, usize)]) {
         let problem = self.problem;
         let mut row = centre.clone();
-        let mut scored_alone = 0;
         for &(worth, place) in better {
             let Single { feature, choice, changes, log_prob, .. } = self.memory.singles[place];
             if worth <= self.frontier.at_most(changes) {
                 continue;
             }
-            if scored_alone == SCORED_ALONE {
-                self.score_neighbours(centre);
-                scored_alone += 1;
-            }
-            if scored_alone > SCORED_ALONE && !self.may_be_accepted(place) {
-                continue;
-            }
             problem.set(&mut row, feature, choice);
-            if problem.permits(&row) {
-                if problem.accepts(&row) {
-                    let cost = Cost::of(problem.candidates, &row.choices);
-                    self.frontier.add(Solution { row: row.clone(), log_prob, cost, worth, changes });
-                }
-                scored_alone += usize::from(scored_alone < SCORED_ALONE);
+            if problem.permits(&row) && problem.accepts(&row) {
+                let cost = Cost::of(problem.candidates, &row.choices);
+                self.frontier.add(Solution { row: row.clone(), log_prob, cost, worth, changes });
             }
             problem.set(&mut row, feature, centre.choices[feature]);
         }
     }
 
-    /// Whether a single change of the last row may reach the target, after [`Search::score_neighbours`].
-    fn may_be_accepted(&self, single: usize) -> bool {
-        self.problem.target.is_reached_by(self.estimate(&self.memory.singles[single]) + ROUNDING)
-    }
-
-    /// Scores all single changes of the last row by the classifier.
-    pub(super) fn score_neighbours(&mut self, centre: &Row) {
-        let Memory { log_odds, moved, moved_log_odds, by_classifier, .. } = &mut *self.memory;
-        if log_odds.is_empty() {
-            let classifier = self.problem.target.classifier;
-            let read = self.problem.classified(centre);
-            by_classifier.recall(read, log_odds, |log_odds| {
-                log_odds.resize(classifier.cardinalities().iter().sum(), 0.0);
-                classifier.neighbours(read, log_odds);
-            });
-            moved_log_odds.clear();
-            moved_log_odds.extend(moved.chunks_exact(centre.codes.len()).map(|row| classifier.log_odds(row)));
-        }
-    }
-
-    /// The log-odds of a single change, up to rounding, after [`Search::score_neighbours`].
+    /// The log-odds of a single change of the last row, up to rounding.
     pub(super) fn estimate(&self, single: &Single) -> f64 {
         match single.reading {
             Reading::One(place) => self.memory.log_odds[place],
@@ -488,7 +513,7 @@ fn one_difference(problem: &SearchProblem<'_>, row: &Row, centre: &Row, feature:
     differing.next().is_none().then_some(place)
 }
 
-/// Log-odds of all single changes are as near as this to those of the rows themselves.
+/// Rounding of log-odds near 0; it grows with them.
 const ROUNDING: f64 = 1e-3;
 
 /// A single change of a row.
@@ -504,6 +529,22 @@ pub(super) struct Single {
     pub(super) duration: usize,
     pub(super) cost: Cost,
     reading: Reading,
+}
+
+/// A row with a single change, as far as pairs look at it.
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    log_odds: f64,
+    /// Its log p⁺, given what the person cannot change.
+    conditional: f64,
+    /// What it is worth, likely enough or not.
+    worth: f64,
+    /// The best known worth with as many changes as if another were taken back too.
+    known: f64,
+    is_back: bool,
+    feature: usize,
+    /// Its place among the single changes.
+    place: usize,
 }
 
 /// A change that is taken back and another, as far as each alone tells.

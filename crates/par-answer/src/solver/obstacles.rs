@@ -1,9 +1,7 @@
 //! Why there is no way, and which obstacles would have to go.
 
-use par_model::Plausibility;
-
 use super::lasting::Demands;
-use super::{Aim, Person, SearchResult, Solver};
+use super::{Person, SearchResult, Solver};
 use crate::answer::{NotFound, Obstacle, Reason, Way};
 use crate::problem::{Frontier, Solution};
 use crate::refine::swap;
@@ -21,13 +19,22 @@ const FEW_NODES: [usize; 2] = [100, 2_000];
 const PASSES: usize = 20;
 
 impl Solver<'_> {
-    /// Why no way was found; `is_proved` if it is proved that there is none.
-    pub(super) fn not_found(&mut self, person: Person<'_>, is_proved: bool, request: &Request) -> NotFound {
-        let (free, budget) = (person.candidates.free_features(), self.budget(person, request));
-        let (unusual, is_known) = self.unusual(person, request);
+    /// Why no way was found; `is_proved` if it is proved that there is none. `needs_changes` is how many would be enough,
+    /// if that is known.
+    pub(super) fn not_found(
+        &mut self,
+        person: Person<'_>,
+        is_proved: bool,
+        needs_changes: Option<usize>,
+        request: &Request,
+    ) -> NotFound {
+        let free = person.candidates.free_features();
+        // Without a proof only an auditor is told of them.
+        let (unusual, is_known) =
+            if is_proved || request.auditor { self.unusual(person, request) } else { (Vec::new(), false) };
         let reason = match request.method {
             _ if free == 0 => Reason::NothingToChange,
-            Method::Generate => Reason::ProposalsDenied,
+            Method::Generate if !self.is_stopped() => Reason::ProposalsDenied,
             _ if is_proved && !unusual.is_empty() => Reason::OnlyUnusual,
             _ if is_proved && is_known => Reason::OutOfReach,
             _ => Reason::SearchEnded,
@@ -37,29 +44,22 @@ impl Solver<'_> {
             broken_policies: person.broken_policies.to_vec(),
             reason,
             must_last: !person.demands.are_none(),
-            needs_changes: None,
+            needs_changes,
             obstacles: Vec::new(),
             schema_obstacles: request.auditor.then(Vec::new),
             unusual,
             search_ended: false,
             unknown: self.if_known(person, request),
         };
-        if reason != Reason::ProposalsDenied {
-            let aim = self.last_aim(person.plausibility, request);
-            if request.budget.is_some() && free > budget {
-                let deeper = self.search_deeper(person, &aim, budget + 1, free, request.method);
-                not_found.needs_changes = deeper.frontier.fewest();
-            }
-            if not_found.needs_changes.is_none() {
-                let [_, all_nodes] = nodes(request.method);
-                let mut lifting = Lifting { person, request, nodes: self.affordable(all_nodes) };
-                not_found.obstacles = self.own_obstacles(&mut lifting);
-                if let Some(schema_obstacles) = &mut not_found.schema_obstacles
-                    && not_found.obstacles.is_empty()
-                    && not_found.unusual.is_empty()
-                {
-                    *schema_obstacles = self.schema_obstacles(&mut lifting);
-                }
+        if reason != Reason::ProposalsDenied && needs_changes.is_none() {
+            let [_, all_nodes] = nodes(request.method);
+            let mut lifting = Lifting { person, request, nodes: self.affordable(all_nodes) };
+            not_found.obstacles = self.own_obstacles(&mut lifting);
+            if let Some(schema_obstacles) = &mut not_found.schema_obstacles
+                && not_found.obstacles.is_empty()
+                && not_found.unusual.is_empty()
+            {
+                *schema_obstacles = self.schema_obstacles(&mut lifting);
             }
         }
         not_found
@@ -73,14 +73,7 @@ impl Solver<'_> {
         let request = Request { min_percentile: Some(0.0), ..request.clone() };
         let (search, aim) = self.search_for(person, &request);
         let found = self.found(person, &search, &aim, &request);
-        // Whether a change may fall short is partly known only after the search, which may drop all that it found.
-        let is_known = !person.demands.slack || search.is_proved();
-        (found.map(|found| found.ways).unwrap_or_default(), is_known)
-    }
-
-    /// What a request searches for at last: acceptance, without its margin.
-    fn last_aim(&self, plausibility: &Plausibility, request: &Request) -> Aim {
-        *self.aims(plausibility, request).last().expect("a request has an aim")
+        (found.map(|found| found.ways).unwrap_or_default(), search.is_proved())
     }
 
     /// The smallest set of the person's own wishes without which there is a way, as far as the nodes reach.
@@ -167,6 +160,26 @@ impl Solver<'_> {
             constraints.candidates(person.own, &request.wishes_for(self.model), person.candidates.reach());
         let demands = Demands::of(&request, model);
         let classifier = self.demanding(person.cells, &candidates, demands).ok()?;
+        let budget = request.budget.unwrap_or(usize::MAX).min(candidates.free_features());
+        let durations = candidates.durations().len();
+        if request.locks.len() < lifting.request.locks.len() {
+            // What is plausible with other locks takes as long as scoring the pool: most sets are ruled out without.
+            let person = Person {
+                candidates: &candidates,
+                log_given: &vec![0.0; durations],
+                classifier: &*classifier,
+                reads_values: demands.read_values(model),
+                demands,
+                ..person
+            };
+            let anything = Request { min_percentile: Some(0.0), ..request.clone() };
+            let aim = &self.last_aim(person.plausibility, &anything);
+            let search = self.prove(&person.problem(aim, budget, &[]), Frontier::default(), durations);
+            if search.is_proved() && search.frontier.solutions().is_empty() {
+                lifting.nodes = lifting.nodes.saturating_sub(durations);
+                return None;
+            }
+        }
         let plausibility = model.plausibility(&request.locks);
         // What is plausible without a part of the schema would have to be computed for each part anew: every accepted row
         // counts.
@@ -182,12 +195,10 @@ impl Solver<'_> {
             demands,
             ..person
         };
-        let budget = request.budget.unwrap_or(usize::MAX).min(candidates.free_features());
         let [most_nodes, _] = nodes(request.method);
         let mut nodes = lifting.nodes;
         self.memory.forget();
         let problem = person.problem(aim, budget, &[]);
-        let durations = candidates.durations().len();
         // The bounds of a single node rule out most sets.
         let mut search = self.prove(&problem, Frontier::default(), durations);
         nodes = nodes.saturating_sub(durations);

@@ -1,7 +1,7 @@
 //! How much of a way is enough, for a classifier that reads values.
 
 use par_data::TowardOwn;
-use par_model::classifier::{DeployedClassifier, ExternalClassifier};
+use par_model::classifier::{DeployedClassifier, ExternalClassifier, WrittenRow};
 
 use super::{Aim, Person, Solver};
 use crate::answer::Change;
@@ -21,6 +21,9 @@ struct Movable {
     /// How near it may be, as a share of the way.
     share: f64,
 }
+
+/// Features, each with the ends of a range of numbers.
+type Ranges = Vec<(usize, [String; 2])>;
 
 impl Movable {
     fn least(&self) -> f64 {
@@ -48,6 +51,13 @@ impl Solver<'_> {
             Some(Movable { change: place, feature, value, toward_own, share: 0.0 })
         };
         let mut movable: Vec<Movable> = changes.iter().enumerate().filter_map(movable).collect();
+        if movable.is_empty() {
+            return;
+        }
+        let texts: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let Ok(written) = external.written(&texts) else { return };
+        // Numbers on a grid are the same after several halvings.
+        let mut tried: Vec<(Ranges, bool)> = Vec::new();
         let all = 0..movable.len();
         let alone = all.clone().filter(|_| movable.len() > 1).map(|one| one..one + 1).collect::<Vec<_>>();
         for moved in [all].into_iter().chain(alone).filter(|moved| !moved.is_empty()) {
@@ -57,20 +67,24 @@ impl Solver<'_> {
                 let before: Vec<f64> = movable[moved.clone()].iter().map(|one| one.share).collect();
                 movable[moved.clone()].iter_mut().for_each(|one| one.share += step * (1.0 - one.share));
                 let range = |one: &Movable| (one.feature, [one.least().to_string(), one.value.clone()]);
-                let ranges: Vec<(usize, [String; 2])> = movable.iter().map(range).collect();
-                let is_enough = is_proved(external, aim, cells, &ranges)
-                    && self.is_likely_enough(person, aim, row, &movable);
+                let ranges: Ranges = movable.iter().map(range).collect();
+                let known = tried.iter().find(|(other, _)| *other == ranges).map(|(_, is_enough)| *is_enough);
+                // A row is scored sooner than a range is bounded.
+                let is_enough = known.unwrap_or_else(|| {
+                    is_accepted_at_least(external, aim, &texts, &movable)
+                        && self.is_likely_enough(person, aim, row, &movable)
+                        && is_proved(&written, aim, &ranges)
+                });
+                tried.push((ranges, is_enough));
                 if !is_enough {
                     let moved = movable[moved.clone()].iter_mut();
                     moved.zip(before).for_each(|(one, before)| one.share = before);
                 }
             }
         }
-        if self.is_accepted_at_least(aim, cells, &movable) {
-            for one in movable {
-                let least = one.least();
-                changes[one.change].least = (least.to_string() != one.value).then_some(least);
-            }
+        for one in movable {
+            let least = one.least();
+            changes[one.change].least = (least.to_string() != one.value).then_some(least);
         }
     }
 
@@ -87,28 +101,30 @@ impl Solver<'_> {
         let duration = person.candidates.duration_of(&row.choices).expect("a solution has a duration");
         self.evaluator.log_prob(&codes) - person.log_given[duration] >= aim.objective.floor
     }
+}
 
-    /// Whether the file accepts the row with the least of every change.
-    fn is_accepted_at_least(&self, aim: &Aim, cells: &[String], movable: &[Movable]) -> bool {
-        let mut row = cells.to_vec();
-        for one in movable {
-            row[one.feature] = one.least().to_string();
-        }
-        let row: Vec<&str> = row.iter().map(String::as_str).collect();
-        self.model.score(&row).is_ok_and(|score| aim.scale.reaches(score, aim.threshold))
+/// Whether the file accepts the row with the least of every change.
+fn is_accepted_at_least(
+    external: &ExternalClassifier,
+    aim: &Aim,
+    cells: &[&str],
+    movable: &[Movable],
+) -> bool {
+    let least: Vec<String> = movable.iter().map(|one| one.least().to_string()).collect();
+    let mut row = cells.to_vec();
+    for (one, least) in movable.iter().zip(&least) {
+        row[one.feature] = least;
     }
+    external.log_odds(&row).is_ok_and(|log_odds| reaches(aim, log_odds))
 }
 
 /// Whether it is proved that everything within the ranges of some features is enough.
-pub(super) fn is_proved(
-    external: &ExternalClassifier,
-    aim: &Aim,
-    cells: &[String],
-    ranges: &[(usize, [String; 2])],
-) -> bool {
-    let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+pub(super) fn is_proved(written: &WrittenRow<'_>, aim: &Aim, ranges: &[(usize, [String; 2])]) -> bool {
     let ranges: Vec<(usize, [&str; 2])> =
         ranges.iter().map(|(feature, ends)| (*feature, ends.each_ref().map(String::as_str))).collect();
-    let least = external.least_log_odds(&cells, &ranges);
-    least.is_some_and(|least| aim.scale.reaches(aim.scale.score(least), aim.threshold))
+    written.least_log_odds(&ranges).is_some_and(|least| reaches(aim, least))
+}
+
+fn reaches(aim: &Aim, log_odds: f64) -> bool {
+    aim.scale.reaches(aim.scale.score(log_odds), aim.threshold)
 }

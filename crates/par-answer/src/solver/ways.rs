@@ -134,8 +134,11 @@ impl Solver<'_> {
             return;
         }
         let Ok(classifier) = self.demanding(person.cells, person.candidates, demands) else { return };
+        // What is remembered is of another classifier.
+        self.memory.forget();
         let search =
             self.search(Person { classifier: &*classifier, demands, ..person }, aim, budget, &[], method);
+        self.memory.forget();
         for solution in search.frontier.solutions() {
             // Its gap would be among rows that all versions accept.
             offers.add(self.offer(person, aim, solution, None, &[]));
@@ -282,7 +285,9 @@ impl Solver<'_> {
             .iter()
             .filter_map(|change| Some((change.feature, change.range?.map(|number| number.to_string()))))
             .collect();
-        if !is_proved(external, aim, cells, &ranges) {
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let is_proved = external.written(&cells).is_ok_and(|written| is_proved(&written, aim, &ranges));
+        if !is_proved {
             changes.iter_mut().for_each(|change| change.range = None);
         }
     }

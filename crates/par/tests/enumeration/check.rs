@@ -38,6 +38,8 @@ pub(crate) struct Checked {
     /// Ways of which a change may fall short.
     pub(crate) missed: usize,
     pub(crate) skipped: usize,
+    /// People for whom `refine` finds no way: those with a proof that there is none, and those without.
+    pub(crate) without_way: [usize; 2],
 }
 
 /// The scores and the likelihood that a request asks for.
@@ -286,27 +288,31 @@ fn check_best(
     let cells_of = |way: &Way| -> Vec<(usize, String)> {
         way.changes.iter().map(|change| (change.feature, change.value.clone())).collect()
     };
-    let exists = |solves: Solves, score: f64, surely: bool| {
-        rows.iter()
-            .any(|row| row.changed.len() <= aims.budget && aims.is_feasible(row, solves, score, surely))
+    let exists = |budget: usize, solves: Solves, score: f64, surely: bool| {
+        rows.iter().any(|row| row.changed.len() <= budget && aims.is_feasible(row, solves, score, surely))
     };
     // What the first way solves, and how sure it has to be: the first problem with a row.
     let mut problems = vec![(Solves::Likeliest, aims.sure), (Solves::Likeliest, aims.offered_from)];
     if aims.order == Order::Balanced {
         problems.insert(0, (Solves::LeastEffort, aims.sure));
     }
-    let first = problems.iter().position(|(solves, score)| exists(*solves, *score, true));
+    // Beyond the model's budget only if there is none within it.
+    let within = problems.iter().map(|&problem| (aims.budget, problem));
+    let beyond = problems.iter().map(|&problem| (request.budget.unwrap_or(usize::MAX), problem));
+    let problems: Vec<_> = within.clone().chain(beyond).collect();
+    let first = problems.iter().position(|&(budget, (solves, score))| exists(budget, solves, score, true));
     let earlier = &problems[..first.unwrap_or(problems.len())];
-    if aims.is_complete && earlier.iter().any(|(solves, score)| exists(*solves, *score, false)) {
+    let may_exist = |&(budget, (solves, score)): &_| exists(budget, solves, score, false);
+    if aims.is_complete && earlier.iter().any(may_exist) {
         return Ok(0);
     }
-    let is_deeper = first.is_none();
+    let is_deeper = first.is_none_or(|first| first >= within.len());
     // Without a proof of the problems before it, only the last one is searched for with a proof.
     let last = (Solves::Likeliest, aims.offered_from);
     let way = &found.ways[0];
     let (solves, score) = match request.method {
         _ if !aims.is_complete => (way.solves, if way.has_margin { aims.sure } else { aims.offered_from }),
-        Method::Exact => first.map_or(last, |first| problems[first]),
+        Method::Exact => first.map_or(last, |first| problems[first].1),
         Method::Generate | Method::Refine => last,
     };
     if request.method == Method::Exact && aims.is_complete {
@@ -626,6 +632,10 @@ fn check_not_found(
         ensure!(!is_missed, "there is a way: {way:?}");
     }
     let may_end = case.reads_values(asking) || !aims.is_complete;
+    if request.method == Method::Refine && !may_end {
+        checked.without_way[usize::from(none.reason == Reason::SearchEnded)] += 1;
+    }
+    let may_end = may_end || request.method == Method::Refine;
     ensure!(may_end || none.reason != Reason::SearchEnded, "the search of a small world ended");
     check_unusual(case, asking, aims, rows, none)?;
     if none.reason == Reason::ProposalsDenied || !aims.is_complete {

@@ -1,5 +1,6 @@
 //! The properties of every method's answers.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use par_answer::table::TableAnswerer;
@@ -89,6 +90,32 @@ fn a_stopped_exact_search_returns_its_best_so_far() {
     let cut = Solver::new(model).until(Stop::when(&stopped)).answer(cells, &request).expect("its own row");
     assert!(whole.ways()[0].is_optimal() && !cut.ways()[0].is_optimal());
     assert!(cut.ways().len() == 1 && whole.ways().len() > 1);
+}
+
+/// Proofs could take all of the time, for people whom no proposal suits.
+#[test]
+fn before_a_deadline_exact_finds_a_way_wherever_refine_does() {
+    let model = german();
+    let mut found = 0;
+    for cells in denied(10) {
+        for checks in (0..300).step_by(25) {
+            let is_found = |method: Method| {
+                let made = AtomicUsize::new(0);
+                let is_over = || made.fetch_add(1, Ordering::Relaxed) >= checks;
+                let request = Request {
+                    threshold: Some(0.95),
+                    deadline: Some(Duration::from_secs(3600)),
+                    ..request(method)
+                };
+                let mut solver = Solver::new(model).until(Stop::when(&is_over));
+                matches!(solver.answer(&cells, &request), Ok(Answer::Found(_)))
+            };
+            let by_refine = is_found(Method::Refine);
+            assert!(is_found(Method::Exact) || !by_refine, "after {checks} checks, {cells:?}");
+            found += usize::from(by_refine);
+        }
+    }
+    assert!(found > 20, "{found}");
 }
 
 #[test]
