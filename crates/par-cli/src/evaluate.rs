@@ -60,8 +60,8 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "HELD_OUT")]
     #[allow(clippy::option_option, reason = "clap's type of an option whose value is optional")]
     judge: Option<Option<PathBuf>>,
-    /// Time after which the search for a row ends with what it has: `50ms`, `2s`
-    #[arg(long, value_name = "TIME")]
+    /// Time after which the search for a row ends with what it has: `50ms`, `2s`, up to `9999s`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     deadline: Option<String>,
     /// Print as JSON
     #[arg(long)]
@@ -167,6 +167,10 @@ impl EvaluationReport {
         facts.add("denied", grouped(*denied));
         facts.add("possible", format!("{}, exact finds a recourse for these", grouped(*possible)));
         facts.add("refined", format!("{} of these have one by refine too", number(refined)));
+        for of in methods.iter().filter(|of| of.search_ended > 0) {
+            let ended = format!("{} of {}, at the deadline", grouped(of.search_ended), of.method.name());
+            facts.add("searches cut short", ended);
+        }
         if !self.model.verified {
             facts.add("unverified", "validity is judged by a surrogate of the classifier".to_string());
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use par_answer::table::{RowAnswer, TableAnswerer};
 use par_answer::write;
@@ -41,15 +41,17 @@ Examples:
 
 A line for every way: id, rank, status, reason, probability, log_likelihood, conditional_log_likelihood (given
 what the person cannot change), percentile (by it, among accepted people), changes, effort, months, has_margin,
-similarity, method, solves, optimal, gap, best_at, time_us, warning, then the row that this person could become,
-a column for every feature under its own name; where a feature is called `status`, our column is `par_status`,
-and a note says so. A row without a way has one line without a rank, its probability and cells its own.
+accepting, certified, similarity, method, solves, optimal, gap, best_at, time_us, warning, then the row that this
+person could become, a column for every feature under its own name; where a feature is called `status`, our
+column is `par_status`, and a note says so. A row without a way has one line without a rank, its probability and cells its own.
 
   status   `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit; `unverified` and
            `unverified_accepted` when the model was made from scores, so that a surrogate decides
   reason   why there is no way, and what would help
-  gap      how many nats likelier a row with as many changes could be at most; empty where it is unknown
-  best_at  what a way is best at among all that `explain` shows: `fewest_changes`, `most_common`, `surest`
+  gap      how much better, in the unit of the problem that the way solves (effort or nats), a row with as many
+           changes could be at most; empty where it is unknown
+  best_at  what a way is best at among all that `explain` shows: `least_effort`, `fewest_changes`, `most_common`,
+           `surest`, `soonest`, `lasting`, with `|` between them
   warning  values that no training row has; that a search ended at its deadline
 
 With jsonl there is an object for every person.
@@ -130,7 +132,7 @@ impl Recourse {
         }
         let mut resumption = match (self.resume, destination) {
             (false, destination) => Resumption::none(Sink::new(format, destination, model.schema())?),
-            (true, Some(destination)) => Resumption::open(&self, &model, &requested, destination)?,
+            (true, Some(destination)) => Resumption::open(&self, &model, &requested, destination, &read)?,
             (true, None) => unreachable!("`--resume` requires `--out`"),
         };
         let progress = self.progress(&rows, resumption.tally.rows)?;
@@ -165,6 +167,13 @@ impl Recourse {
         })?;
         progress.finish();
         let Resumption { sink, tally, answered_before, .. } = resumption;
+        if skipped > 0 {
+            bail!(
+                "{}: has fewer rows than an earlier run answered, by {skipped}\n\
+                 hint: remove the partial file beside the output to start anew",
+                self.table.display()
+            );
+        }
         // An empty table has an empty answer; conditions that no row passes are likely a mistake.
         if tally.rows == 0 && rows.read() > 0 {
             sink.discard();

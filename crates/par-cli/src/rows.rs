@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::{fmt, panic};
 
 use anyhow::{Result, anyhow, bail};
+use par_data::schema::is_same_truth;
 use par_data::table::{Batches, ReadPosition};
 use par_data::{Batch, Error, Table, TableOptions, suggest};
 
@@ -64,7 +65,8 @@ impl Selection {
 
     pub(crate) fn holds(&self, batch: &Batch, row: usize) -> bool {
         let holds = |(column, condition): &(usize, Condition)| {
-            (batch.cell(row, *column).trim() == condition.value) == condition.equal
+            let cell = batch.cell(row, *column).trim();
+            (cell == condition.value || is_same_truth(cell, &condition.value)) == condition.equal
         };
         self.0.iter().all(holds)
     }

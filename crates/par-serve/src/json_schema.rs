@@ -320,7 +320,7 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
     }
     let options = json!({
         "method": {
-            "description": "How to search: by the generator alone, by it and a local search, or with a proof.",
+            "description": "How to search: by the generator, by it and a local search, or with a proof.",
             "enum": Method::ALL.map(Method::name),
             "default": Method::default().name(),
         },

@@ -13,13 +13,13 @@ pub(crate) struct RequestArguments {
     #[arg(long, value_parser = methods(), default_value = Method::default().name())]
     method: String,
     /// Most features that may change [default: the model's budget, or more if there is no way within it]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     budget: Option<String>,
     /// Score from which a row is accepted: a probability, or a number of the label [default: the model's threshold]
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     threshold: Option<String>,
     /// How many ways to find; each leaves out a change of every way before it
-    #[arg(long, value_name = "K", default_value = "1")]
+    #[arg(long, value_name = "K", default_value = "1", allow_negative_numbers = true)]
     count: String,
     /// Which way comes first [default: the model's order, which is `balanced` by default]
     #[arg(long, value_parser = orders())]
@@ -28,20 +28,21 @@ pub(crate) struct RequestArguments {
     #[arg(long)]
     auditor: bool,
     /// How far beyond the threshold a way should be [default: the model's margin, 0.05 unless told]
-    #[arg(long, value_name = "BY")]
+    #[arg(long, value_name = "BY", allow_negative_numbers = true)]
     margin: Option<String>,
     /// Share of accepted people beside whom a way must be no rarer, given what the person cannot change; 0 offers every
     /// accepted row [default: the model's, 0.01 unless told]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     min_percentile: Option<String>,
     /// Most effort of a way
-    #[arg(long, value_name = "EFFORT")]
+    #[arg(long, value_name = "EFFORT", allow_negative_numbers = true)]
     max_effort: Option<String>,
     /// Longest time of a way: `6 months`, `1 year`
     #[arg(long, value_name = "TIME")]
     within: Option<String>,
-    /// Time after which the search for a row ends with what it has: `50ms`, `2s`; answers then depend on the machine
-    #[arg(long, value_name = "TIME")]
+    /// Time after which the search for a row ends with what it has: `50ms`, `2s`, up to `9999s`; answers then depend on
+    /// the machine
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     deadline: Option<String>,
     /// Effort of changing a feature for this person: easy, some, hard, very hard or a number
     #[arg(long = "effort", value_name = "FEATURE=WEIGHT")]
@@ -51,7 +52,7 @@ pub(crate) struct RequestArguments {
     robust: Option<String>,
     /// Only ways that every network whose weights differ by at most this share of their layer's largest accepts too; of
     /// trees, all whose thresholds differ by at most this share of their column's spread
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     certify: Option<String>,
     /// Only ways that stay accepted when any one change falls a step short
     #[arg(long)]

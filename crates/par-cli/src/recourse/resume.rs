@@ -68,6 +68,7 @@ impl Resumption {
         model: &Model,
         request: &str,
         destination: Destination,
+        inputs: &[&Path],
     ) -> Result<Self> {
         let format = command.format();
         if format == OutputFormat::Parquet {
@@ -77,32 +78,40 @@ impl Resumption {
             );
         }
         let run = Run::new(command, request, format)?;
-        let (mut partial, record) = Partial::open(destination)?;
+        let (mut partial, record) = Partial::open(destination, inputs)?;
+        if record.is_none() && !partial.is_empty() {
+            bail!(
+                "{}: has no record of an earlier run beside it\nhint: remove it to start anew, or write to another file",
+                partial.path().display()
+            );
+        }
         // A record whose file is gone belongs to a run that was finished.
         let record = record.filter(|_| !partial.is_empty());
         let checkpoint = record.map(|record| run.check(&record, &partial)).transpose()?;
-        let is_new = checkpoint.is_none();
         let (bytes, tally) =
             checkpoint.map_or((0, AnswerTally::default()), |found| (found.bytes, found.answered));
         partial.go_on_after(bytes)?;
-        let sink = Sink::resumed(format, partial, is_new.then_some(model.schema()))?;
+        if bytes == 0 {
+            // Before the first byte a record says whose file it is.
+            partial.checkpoint(|bytes| run.checkpoint(bytes, &tally))?;
+        }
+        let sink = Sink::resumed(format, partial, (bytes == 0).then_some(model.schema()))?;
         let answered_before = tally.rows;
         Ok(Self { sink, tally, answered_before, run: Some(run), last_checkpoint: None })
     }
 
     /// Makes sure, now and then, that all answers so far survive.
     pub(super) fn block_written(&mut self) -> Result<()> {
-        let Some(run) = &self.run else { return Ok(()) };
-        if self.last_checkpoint.is_some_and(|last| last.elapsed() < BETWEEN_CHECKPOINTS) {
-            return Ok(());
+        if self.last_checkpoint.is_none_or(|last| last.elapsed() >= BETWEEN_CHECKPOINTS) {
+            self.checkpoint()?;
+            self.last_checkpoint = Some(Instant::now());
         }
-        let tally = &self.tally;
-        self.sink.checkpoint(|bytes| {
-            let checkpoint = Checkpoint { run: run.clone(), bytes, answered: tally.clone() };
-            serde_json::to_vec_pretty(&checkpoint).expect("the keys of a checkpoint are text")
-        })?;
-        self.last_checkpoint = Some(Instant::now());
         Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Result<()> {
+        let Some(run) = &self.run else { return Ok(()) };
+        self.sink.checkpoint(|bytes| run.checkpoint(bytes, &self.tally))
     }
 }
 
@@ -121,6 +130,12 @@ impl Run {
             table: TableFile::new(&command.table)?,
             request: format!("{request}, where {conditions:?}, {format}, time {time}"),
         })
+    }
+
+    /// The record of so many bytes and answers.
+    fn checkpoint(&self, bytes: u64, answered: &AnswerTally) -> Vec<u8> {
+        let checkpoint = Checkpoint { run: self.clone(), bytes, answered: answered.clone() };
+        serde_json::to_vec_pretty(&checkpoint).expect("the keys of a checkpoint are text")
     }
 
     /// The checkpoint of a record, if it belongs to the same run.

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use par_data::schema::{Draft, DraftOptions, Goal, Side, numbered_name};
 use par_data::{Table, TableOptions};
+use par_terminal::printable;
 
 use super::ask;
 use crate::output::{self, Destination};
@@ -88,7 +89,7 @@ impl SchemaInit {
         let mut draft = self.draft()?;
         let mut prompts = io::stderr().lock();
         for note in draft.label_notes() {
-            writeln!(prompts, "{note}")?;
+            writeln!(prompts, "{}", printable(&note))?;
         }
         if let Some(most) = self.ask {
             ask::ask(&mut draft, most.unwrap_or(usize::MAX), &mut io::stdin().lock(), &mut prompts)?;
@@ -96,7 +97,7 @@ impl SchemaInit {
         let undecided = draft.undecided();
         if !undecided.is_empty() {
             let hint = if self.ask.is_none() { "; `--ask` goes through them" } else { "" };
-            let names = listed(&undecided);
+            let names = printable(&listed(&undecided));
             writeln!(prompts, "undecided, and so unchanged: {names}{hint}")?;
         }
         let text = draft.text();

@@ -74,7 +74,7 @@ fn rows_that_are_not_learned_from_are_checked() {
     assert_eq!(error, "error: `sample` is 99, expected 0 for all rows, or at least 100\n");
 }
 
-/// Runs a command until it has made a checkpoint, and kills it.
+/// Runs a command until it has made a checkpoint after some rows, and kills it.
 fn run_until_checkpoint(sandbox: &Sandbox, arguments: &[&str], record: &str) {
     let mut par = Command::new(crate::PROGRAM)
         .args(arguments)
@@ -82,7 +82,11 @@ fn run_until_checkpoint(sandbox: &Sandbox, arguments: &[&str], record: &str) {
         .stdout(Stdio::null())
         .spawn()
         .expect("par starts");
-    while !sandbox.path(record).exists() {
+    let has_rows = |record: Vec<u8>| {
+        let record: serde_json::Value = serde_json::from_slice(&record).expect("a record");
+        record["answered"]["rows"] != 0
+    };
+    while !fs::read(sandbox.path(record)).is_ok_and(has_rows) {
         assert!(par.try_wait().expect("a process").is_none(), "it ended before the first checkpoint");
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -155,6 +159,54 @@ fn a_run_goes_on_only_with_the_same_model_table_and_request() {
     );
     let error = refused(&["recourse", "a.par", "many.csv", "--resume"]);
     assert!(error.contains("--out"), "{error}");
+}
+
+/// A run may be killed as soon as it has begun; its table may lose rows and keep its time.
+#[test]
+fn a_record_without_answers_begins_anew_and_one_of_more_rows_than_there_are_is_refused() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("many.csv", many_applicants(100));
+    let arguments =
+        ["recourse", "a.par", "many.csv", "--method", "generate", "--out", "ways.csv", "--resume"];
+    run_until_checkpoint(&sandbox, &arguments, "ways.csv.partial.json");
+    let record = |bytes: u64, rows: u64| {
+        let mut record: serde_json::Value =
+            serde_json::from_str(&sandbox.read("ways.csv.partial.json")).expect("a record");
+        record["bytes"] = bytes.into();
+        let numbers = record["answered"].as_object_mut().expect("an object");
+        numbers.values_mut().filter(|number| number.is_u64()).for_each(|number| *number = 0.into());
+        numbers["rows"] = rows.into();
+        sandbox.write("ways.csv.partial.json", record.to_string());
+    };
+    record(10, 24_001);
+    let error = sandbox.refused(&arguments);
+    assert_eq!(
+        error,
+        "error: many.csv: has fewer rows than an earlier run answered, by 1\n\
+         hint: remove the partial file beside the output to start anew\n"
+    );
+    record(0, 0);
+    assert_eq!(sandbox.json(&arguments)["rows"], 24_000);
+    sandbox.run(&["recourse", "a.par", "many.csv", "--method", "generate", "--out", "whole.csv"]);
+    assert!(sandbox.bytes("ways.csv") == sandbox.bytes("whole.csv"));
+}
+
+#[test]
+fn files_of_others_are_not_taken_for_those_of_an_earlier_run() {
+    let sandbox = Sandbox::with_model();
+    let arguments = ["recourse", "a.par", "applicants.csv", "--out", "ways.csv", "--resume"];
+    sandbox.write("ways.csv.partial", "notes");
+    let error = sandbox.refused(&arguments);
+    let expected = "ways.csv.partial: has no record of an earlier run beside it\n\
+        hint: remove it to start anew, or write to another file\n";
+    assert!(error.ends_with(expected), "{error}");
+    assert_eq!(sandbox.read("ways.csv.partial"), "notes");
+
+    let people = sandbox.read("applicants.csv");
+    sandbox.write("ways.csv.partial", &people);
+    let error = sandbox.refused(&["recourse", "a.par", "ways.csv.partial", "--out", "ways.csv", "--resume"]);
+    assert!(error.contains("ways.csv.partial"), "{error}");
+    assert_eq!(sandbox.read("ways.csv.partial"), people);
 }
 
 #[cfg(unix)]

@@ -422,3 +422,40 @@ fn a_fractional_limit_on_whole_numbers_yields_whole_numbers() {
         "error: `--limit`: `debt` holds whole numbers only, found `1.5`\nhint: list whole numbers, or give a range\n"
     );
 }
+
+#[test]
+fn a_condition_holds_for_a_truth_value_in_any_case() {
+    let sandbox = Sandbox::with_model();
+    let people = sandbox.read("applicants.csv");
+    let with_truths = (0..).zip(people.lines()).map(|(line, row)| match line {
+        0 => format!("{row},asked\n"),
+        _ => format!("{row},{}\n", if line % 4 == 0 { "True" } else { "False" }),
+    });
+    sandbox.write("asked.csv", with_truths.collect::<String>());
+    let rows = |condition: &str| {
+        let arguments = ["recourse", "a.par", "asked.csv", "--method", "generate", "--where", condition];
+        sandbox.json(&[&arguments[..], &["--out", "ways.csv"]].concat())["rows"].clone()
+    };
+    let all = people.lines().count() - 1;
+    assert_eq!(
+        [rows("asked=true"), rows("asked=True"), rows("asked!=TRUE")],
+        [all / 4, all / 4, all - all / 4]
+    );
+}
+
+#[test]
+fn negative_values_are_refused_by_what_is_expected() {
+    let sandbox = Sandbox::with_model();
+    for (option, value, expected) in [
+        ("--margin", "-0.1", "error: `--margin`: expected a number, at least 0 and below 1, found `-0.1`"),
+        (
+            "--deadline",
+            "-1ms",
+            "error: `--deadline`: expected a time such as `50ms` or `2s`: a whole number of ms or s, up to `9999s`, \
+             found `-1ms`",
+        ),
+    ] {
+        let error = sandbox.refused(&["recourse", "a.par", "applicants.csv", option, value]);
+        assert_eq!(error.lines().next(), Some(expected));
+    }
+}
