@@ -12,6 +12,7 @@ use par_answer::{Request, Solver};
 use par_circuit::Stop;
 use par_data::Columns;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use rayon::prelude::*;
 
@@ -29,10 +30,27 @@ const ROWS_PER_TASK: usize = 32;
 pub(crate) struct Answers {
     model: Arc<par_model::Model>,
     request: Request,
+    asked: Asked,
     rows: SchemaRef,
     columns: Columns,
     cells: CellWriter,
     frame: AnswerFrame,
+    /// The columns of the lines, as pyarrow has them.
+    python_schema: PyOnceLock<Py<PyAny>>,
+}
+
+/// What a request is beside the columns of its table: its JSON, the column of row ids, and whether changes are listed.
+#[derive(PartialEq)]
+struct Asked {
+    request: String,
+    id: Option<String>,
+    changes: bool,
+}
+
+impl Asked {
+    fn new(request: &str, id: Option<&str>, changes: bool) -> Self {
+        Self { request: request.to_string(), id: id.map(str::to_string), changes }
+    }
 }
 
 impl Answers {
@@ -44,6 +62,7 @@ impl Answers {
         id: Option<&str>,
         changes: bool,
     ) -> PyResult<Self> {
+        let asked = Asked::new(request, id, changes);
         let model = Arc::clone(model.inner());
         let request = request::read(&model, request)?;
         let (mut columns, cells) = table::read(model.schema(), model.discretizer().domains(), &rows)?;
@@ -53,12 +72,18 @@ impl Answers {
             columns.id = Some(found.map_err(unknown)?);
         }
         let frame = AnswerFrame::new(&model, &columns, &rows, changes);
-        let mut answers = Self { model, request, rows, columns, cells, frame };
+        let mut answers =
+            Self { model, request, asked, rows, columns, cells, frame, python_schema: PyOnceLock::new() };
         let options: Vec<usize> = answers.answerer().option_columns().collect();
         for column in options {
             answers.cells = answers.cells.with(&answers.rows, column);
         }
         Ok(answers)
+    }
+
+    /// Whether it was made of these arguments of [`Answers::new`].
+    pub(crate) fn is_of(&self, rows: &SchemaRef, request: &str, id: Option<&str>, changes: bool) -> bool {
+        self.asked == Asked::new(request, id, changes) && self.rows == *rows
     }
 
     fn answerer(&self) -> TableAnswerer<'_> {
@@ -138,8 +163,9 @@ impl Answers {
 impl Answers {
     /// The columns of the lines.
     #[getter]
-    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        PySchema::new(Arc::clone(self.frame.schema())).into_pyarrow(py)
+    fn schema(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let schema = || Ok(PySchema::new(Arc::clone(self.frame.schema())).into_pyarrow(py)?.unbind());
+        self.python_schema.get_or_try_init(py, schema).map(|schema| schema.clone_ref(py))
     }
 
     /// The lines of a batch, in the order of the rows. `before` is the number of earlier rows of the table; without

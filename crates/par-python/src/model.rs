@@ -1,7 +1,7 @@
 //! A model, its scores and its answers.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
@@ -46,13 +46,14 @@ struct Judged {
     judgements: MethodJudgements,
 }
 
-/// A fitted model.
+/// A fitted model, and the last answerer of tables: single rows that come one after the other mostly have the same
+/// columns and the same request.
 #[pyclass(frozen, module = "par_recourse._native")]
-pub(crate) struct Model(Arc<par_model::Model>);
+pub(crate) struct Model(Arc<par_model::Model>, Mutex<Option<Py<Answers>>>);
 
 impl Model {
     pub(crate) fn new(model: par_model::Model) -> Self {
-        Self(Arc::new(model))
+        Self(Arc::new(model), Mutex::new(None))
     }
 
     pub(crate) fn inner(&self) -> &Arc<par_model::Model> {
@@ -217,8 +218,25 @@ impl Model {
 
     /// An answerer of tables with these columns; `request` is JSON. With `changes`, lines have a column of their changes.
     #[pyo3(signature = (schema, request, *, id=None, changes=false))]
-    fn answers(&self, schema: PySchema, request: &str, id: Option<&str>, changes: bool) -> PyResult<Answers> {
-        Answers::new(self, schema.into_inner(), request, id, changes)
+    fn answers(
+        &self,
+        py: Python<'_>,
+        schema: PySchema,
+        request: &str,
+        id: Option<&str>,
+        changes: bool,
+    ) -> PyResult<Py<Answers>> {
+        let rows = schema.into_inner();
+        let last =
+            self.1.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|last| last.clone_ref(py));
+        if let Some(last) = last.filter(|last| last.get().is_of(&rows, request, id, changes)) {
+            return Ok(last);
+        }
+        let answers = Py::new(py, Answers::new(self, rows, request, id, changes)?)?;
+        let kept = Some(answers.clone_ref(py));
+        let last = std::mem::replace(&mut *self.1.lock().unwrap_or_else(PoisonError::into_inner), kept);
+        drop(last);
+        Ok(answers)
     }
 
     /// The answer to one row: as JSON, as text, and its frontier as SVG. With `judge`, the classifier itself, which has the

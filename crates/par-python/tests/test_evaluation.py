@@ -101,3 +101,11 @@ def test_only_long_answers_have_a_bar(monkeypatch, capsys):
     report("answers", 20, 100)
     end()
     assert capsys.readouterr().err == "\r\x1b[Kanswers 20 of 100\r\x1b[K"
+
+
+def test_searches_that_a_deadline_cut_short_are_counted(fitted, german):
+    evaluation = fitted.evaluate(german.X.slice(0, 200), method="exact", deadline="1ms")
+    (method,) = evaluation.to_dict()["methods"]
+    assert 0 <= method["search_ended"] <= evaluation.denied
+    note = f"searches cut short at the deadline: {method['search_ended']} of exact"
+    assert (note in str(evaluation)) == (method["search_ended"] > 0)

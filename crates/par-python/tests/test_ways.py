@@ -1,5 +1,8 @@
 """What changes in the ways of a table."""
 
+import gc
+import weakref
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,7 +10,7 @@ import pyarrow as pa
 import pytest
 from conftest import QUICK
 
-from par_recourse import Recourse
+from par_recourse import Recourse, _pandas
 
 COLUMNS = ["id", "rank", "feature", "from", "to", "effort", "time", "follows"]
 
@@ -107,6 +110,63 @@ def test_types_come_back_as_they_went_in(fitted, german, rows):
             assert lines[name].astype(object).tolist() == plain[name].tolist()
     casted = pl.from_pandas(X).with_columns(pl.col(numbers).cast(pl.Int32), pl.col(texts).cast(pl.Categorical))
     assert fitted.recourse(casted).select(fitted.feature_names_in_).schema == casted.select(fitted.feature_names_in_).schema
+
+
+def test_single_rows_are_answered_as_all_of_them_whatever_was_asked_before(fitted, german):
+    X = german.X.to_pandas().head(12)
+    together, pairs, changes = fitted.recourse(X), fitted.recourse(X, count=2), fitted.ways(X).changes()
+    assert len(pairs) > len(together)
+    named = X.assign(name=[f"person {row}" for row in range(len(X))])
+    wide = X.astype({"Duration": "float64", "Housing": "category"})
+    for row in range(len(X)):
+        own, pair, moves = [
+            some[some["id"] == X["id"].iloc[row]].reset_index(drop=True) for some in (together, pairs, changes)
+        ]
+        alone = fitted.recourse(X.iloc[[row]])
+        pd.testing.assert_frame_equal(alone, own)
+        assert (alone.dtypes == together.dtypes).all()
+        other = fitted.recourse(wide.iloc[[row]])
+        assert other["Duration"].dtype == "float64" and other["Housing"].dtype == "category"
+        pd.testing.assert_frame_equal(fitted.recourse(X.iloc[[row]], count=2), pair)
+        by_name = fitted.recourse(named.iloc[[row]], id="name")
+        assert by_name["id"].tolist() == [f"person {row}"] * len(own)
+        pd.testing.assert_frame_equal(by_name.drop(columns="id"), own.drop(columns="id"))
+        ways = fitted.ways(X.iloc[[row]])
+        pd.testing.assert_frame_equal(ways.frame, own)
+        pd.testing.assert_frame_equal(ways.changes(), moves, check_dtype=len(moves) > 0)
+
+
+def test_types_that_are_not_plain_are_not_taken_for_others():
+    row = pd.DataFrame({"name": ["a"], "rate": [1.0]})
+    expected = {"float64": pa.float64(), "Float32": pa.float32(), "bool[pyarrow]": pa.bool_(), "Int64": pa.int64()}
+    for dtype in ["float64", "Float32", "float64", "bool[pyarrow]", "float64", "Int64"]:
+        typed = row.astype({"rate": dtype})
+        read = _pandas.read(typed, _pandas.described(typed), lambda name: True)
+        assert read.schema.field("rate").type == expected[dtype]
+
+
+def test_categories_are_freed_with_their_frames(fitted, german):
+    row = german.X.to_pandas().iloc[[0]]
+    row["Housing"] = row["Housing"].astype(pd.CategoricalDtype([*row["Housing"], *(f"other {n}" for n in range(1000))]))
+    categories = weakref.ref(row["Housing"].dtype.categories)
+    lines = fitted.recourse(row)
+    assert lines["Housing"].dtype.categories[-1] == "other 999"
+    del row, lines
+    gc.collect()
+    assert categories() is None
+
+
+def test_frames_of_single_rows_share_nothing(fitted, german):
+    X = german.X.to_pandas()
+    first, second = fitted.recourse(X.iloc[[0]]), fitted.recourse(X.iloc[[0]])
+    before = second.copy()
+    first.columns.name = "mine"
+    for column in first.columns:
+        first.loc[0, column] = first.loc[0, column]
+    first.loc[0, ["Duration", "probability", "status", "rank", "optimal"]] = [1, 0.5, "mine", 7, True]
+    assert first.loc[0, "Duration"] == 1 and first.loc[0, "status"] == "mine"
+    pd.testing.assert_frame_equal(second, before)
+    assert fitted.recourse(X.iloc[[0]]).columns.name is None
 
 
 def test_numbers_that_do_not_fit_have_a_wider_type():

@@ -27,16 +27,22 @@ class Frame:
     """The frame itself."""
     index: str | None = None
     """The column that holds the index of a pandas frame."""
+    known: _pandas.Described | None = None
+    """The columns of a pandas frame, if they are known."""
+
+    def described(self) -> _pandas.Described:
+        """The columns of a pandas frame."""
+        return self.known or _pandas.described(self.source)
 
     def columns(self) -> list[str]:
         """The names of all columns, also of those that are not used."""
-        return _pandas.labels(self.source) if self.kind == "pandas" else self.table.column_names
+        return self.described().names if self.kind == "pandas" else self.table.column_names
 
     def values(self, name: str, rows: Sequence[int]) -> list[Any]:
         """The values of a column in some rows."""
         if self.kind != "pandas":
             return self.table.column(name).take(pa.array(rows, pa.int64())).to_pylist()
-        return self.source.iloc[:, _pandas.labels(self.source).index(name)].iloc[list(rows)].tolist()
+        return self.source.iloc[:, self.columns().index(name)].iloc[list(rows)].tolist()
 
 
 def read(
@@ -79,17 +85,18 @@ def collected(X: Any) -> Any:
 
 
 def _of_pandas(X: Any, wanted: Callable[[str], bool], index: bool) -> Frame:
-    table = _pandas.read(X, wanted)
+    described = _pandas.described(X)
+    table = _pandas.read(X, described, wanted)
     if not index:
-        return Frame("pandas", table, X)
+        return Frame("pandas", table, X, None, described)
     name = INDEX
     while name in table.column_names:
         name += "_"
     try:
-        return Frame("pandas", table.append_column(name, pa.array(X.index)), X, name)
+        return Frame("pandas", table.append_column(name, pa.array(X.index)), X, name, described)
     except pa.ArrowException:
         # Such as an index of several levels: rows are numbered instead.
-        return Frame("pandas", table, X)
+        return Frame("pandas", table, X, None, described)
 
 
 def kind_of(X: Any) -> str:
@@ -194,7 +201,7 @@ def write(frame: Frame, lines: pa.Table, columns: dict[str, str], features: list
     the type that it came in, such as 300 in eight bits, has a wider one.
     """
     if frame.kind == "pandas":
-        return _pandas.write(frame.source, lines, columns, features, id)
+        return _pandas.write(frame.source, frame.described(), lines, columns, features, id)
     if frame.kind == "polars":
         written, types = write_plain("polars", lines), frame.source.schema
         changed = [name for name in features if written.schema[name] != types[name]]

@@ -192,7 +192,10 @@ class Evaluation:
         return f"<Evaluation of {summary}>"
 
     def __str__(self) -> str:
-        return "\n".join([repr(self).strip("<>"), *("  ".join(line) for line in self._lines())])
+        ended = {method["method"]: method.get("search_ended", 0) for method in self._evaluated["methods"]}
+        cut = ", ".join(f"{count} of {method}" for method, count in ended.items() if count)
+        note = [f"searches cut short at the deadline: {cut}"] if cut else []
+        return "\n".join([repr(self).strip("<>"), *note, *("  ".join(line) for line in self._lines())])
 
     def _lines(self) -> list[list[str]]:
         methods = self._evaluated["methods"]
