@@ -1,4 +1,4 @@
-//! Processor time, which other load does not lengthen.
+//! Processor time, which other load lengthens less.
 
 /// Seconds of processor time of this thread; `None` where the system does not tell.
 pub(super) fn thread() -> Option<f64> {
