@@ -1,7 +1,7 @@
 //! Blocks of rows: values of observed rows, values and gradients of soft ones.
 
 use super::vectorised::{Kernel, vectorised};
-use super::{LANES, Lanes, LeafTable, Plan, PlanStep, Real, StepKind, TILE, Tile, TileEntry};
+use super::{LANES, Lanes, LeafTable, NO_LEAF, Plan, PlanStep, Real, StepKind, TILE, Tile, TileEntry};
 use crate::{Code, OPEN};
 
 /// Evaluates blocks of rows of codes.
@@ -10,13 +10,15 @@ pub(crate) struct HardBlock<'a, T> {
     plan: &'a Plan,
     /// For each variable, the start of each row's line in the variable's table.
     pub(super) lines: Vec<[u32; LANES]>,
+    /// What every leaf of a row is multiplied by; `None` for one.
+    pub(super) lifts: Option<Lanes<T>>,
     pub(super) values: Vec<Lanes<T>>,
 }
 
 impl<'a, T: Real> HardBlock<'a, T> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
         let lines = vec![[0; LANES]; plan.tables.len()];
-        Self { plan, lines, values: vec![[T::default(); LANES]; plan.values] }
+        Self { plan, lines, lifts: None, values: vec![[T::default(); LANES]; plan.values] }
     }
 
     /// The value of each row, relative to its scale, of at most [`LANES`] rows of codes.
@@ -34,11 +36,15 @@ impl<'a, T: Real> HardBlock<'a, T> {
                 lines[lane] = open;
             }
         }
+        if let Some(lifts) = &mut self.lifts {
+            (0..LANES).filter(|&lane| is_open(lane)).for_each(|lane| lifts[lane] = T::ONE);
+        }
         self.evaluate();
     }
 
-    fn evaluate(&mut self) {
-        vectorised(HardRows { plan: self.plan, lines: &self.lines, values: &mut self.values });
+    pub(super) fn evaluate(&mut self) {
+        let Self { plan, lines, lifts, values } = self;
+        vectorised(HardRows { plan, lines, lifts: *lifts, values });
     }
 
     fn set_rows(&mut self, rows: &[Code]) {
@@ -57,28 +63,38 @@ impl<'a, T: Real> HardBlock<'a, T> {
 struct HardRows<'a, T> {
     plan: &'a Plan,
     lines: &'a [[u32; LANES]],
+    lifts: Option<Lanes<T>>,
     values: &'a mut [Lanes<T>],
 }
 
 impl<T: Real> Kernel for HardRows<'_, T> {
     #[inline(always)]
     fn run(self) {
-        hard_units(self.plan, self.lines, self.values);
-        forward(self.plan, self.values);
+        let Self { plan, lines, lifts, values } = self;
+        match lifts {
+            None => hard_units(plan, values, |entry, half| leaves(plan, entry, lines, half)),
+            Some(lifts) => {
+                hard_units(plan, values, |entry, half| lifted_leaves(plan, entry, lines, half, &lifts));
+            }
+        }
+        forward(plan, values);
     }
 }
 
 /// The values of the units: for every row the product of its leaves, eight units at a time.
 #[inline(always)]
-fn hard_units<T: Real>(plan: &Plan, lines: &[[u32; LANES]], values: &mut [Lanes<T>]) {
+fn hard_units<T: Real>(
+    plan: &Plan,
+    values: &mut [Lanes<T>],
+    leaves: impl Fn(&TileEntry, usize) -> [Tile<T>; TILE],
+) {
     for tile in 0..plan.tiles() {
         let entries = plan.entries(tile);
         let values = &mut values[tile * TILE..][..TILE];
         for half in (0..LANES).step_by(TILE) {
-            let mut products = leaves::<T>(plan, &entries[0], lines, half);
+            let mut products = leaves(&entries[0], half);
             for entry in &entries[1..] {
-                let leaves = leaves::<T>(plan, entry, lines, half);
-                for (product, leaf) in products.iter_mut().zip(&leaves) {
+                for (product, leaf) in products.iter_mut().zip(&leaves(entry, half)) {
                     multiply(product, leaf);
                 }
             }
@@ -97,6 +113,24 @@ fn leaves<T: Real>(plan: &Plan, entry: &TileEntry, lines: &[[u32; LANES]], half:
     let mut leaves = [[T::default(); TILE]; TILE];
     for (leaf, &line) in leaves.iter_mut().zip(&lines[half..half + TILE]) {
         *leaf = ratios[(line + entry.column) as usize].map(T::from);
+    }
+    leaves
+}
+
+/// The same, each multiplied by what its row is lifted by.
+#[inline(always)]
+fn lifted_leaves<T: Real>(
+    plan: &Plan,
+    entry: &TileEntry,
+    lines: &[[u32; LANES]],
+    half: usize,
+    lifts: &Lanes<T>,
+) -> [Tile<T>; TILE] {
+    let mut leaves = leaves::<T>(plan, entry, lines, half);
+    for (leaves, &lift) in leaves.iter_mut().zip(&lifts[half..half + TILE]) {
+        for (leaf, &node) in leaves.iter_mut().zip(&entry.leaves) {
+            *leaf *= if node == NO_LEAF { T::ONE } else { lift };
+        }
     }
     leaves
 }

@@ -1,5 +1,7 @@
 //! The flow of each row through each edge: the expectations of EM.
 
+use std::cmp::Ordering;
+
 use super::batch::{HardBlock, backward, transpose};
 use super::vectorised::{Kernel, vectorised};
 use super::{LANES, Lanes, Plan, Real, StepKind, TILE, Tile};
@@ -18,6 +20,8 @@ pub(crate) struct Flow {
 pub(crate) struct FlowBlock<'a, T> {
     plan: &'a Plan,
     hard: HardBlock<'a, T>,
+    /// The logarithms of what the leaves of the last rows were lifted by: those of the next are about as probable.
+    log_lifts: Lanes<f64>,
     slopes: Vec<Lanes<T>>,
     scratch: Vec<Lanes<T>>,
     /// One a weight of the plan: sums by lane, added up at the end.
@@ -25,12 +29,19 @@ pub(crate) struct FlowBlock<'a, T> {
     leaves: Vec<Vec<Tile<T>>>,
 }
 
+/// So many nats a row is lifted by at a time: less than what a double has room for.
+const LIFT: f64 = 1000.0;
+
+/// Rows are lifted so many times at most.
+const MOST_LIFTS: usize = 64;
+
 impl<'a, T: Real> FlowBlock<'a, T> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
         let zero = [T::default(); TILE];
         Self {
             plan,
             hard: HardBlock::new(plan),
+            log_lifts: [0.0; LANES],
             slopes: vec![[T::default(); LANES]; plan.values],
             scratch: vec![[T::default(); LANES]; plan.widest_product()],
             edges: vec![zero; plan.weights.len()],
@@ -38,17 +49,21 @@ impl<'a, T: Real> FlowBlock<'a, T> {
         }
     }
 
-    /// Adds the flows of at most [`LANES`] rows; returns their values relative to their scales.
+    /// Adds the flows of at most [`LANES`] rows; returns the logarithms of their values relative to their scales.
     ///
-    /// A row that this precision does not hold adds nothing, and its value is 0: too little room for slopes, slopes that
-    /// overflow, or, unless it is the `last` precision, a part that underflow may have taken out.
-    pub(crate) fn add(&mut self, rows: &[Code], last: bool) -> Lanes<T> {
+    /// A row that this precision does not hold adds nothing, and has none: too little room for slopes, slopes that
+    /// overflow, or, unless it is the `last` precision, a part that underflow may have taken out. In the last one rows are
+    /// lifted, so that those of thousands of variables have room.
+    pub(crate) fn add(&mut self, rows: &[Code], last: bool) -> Lanes<Option<f64>> {
         let (plan, width) = (self.plan, self.plan.tables.len());
-        let mut roots = *self.hard.values(rows);
-        let has_room = |value: T| (1.0 / T::MODERATE..T::MODERATE).contains(&value.into());
+        self.hard.values(rows);
+        if last {
+            self.lift(rows.len() / width);
+        }
+        let roots = self.hard.values[plan.root];
         let mut held = [false; LANES];
         for ((held, &root), row) in held.iter_mut().zip(&roots).zip(rows.chunks_exact(width)) {
-            *held = has_room(root) && (last || plan.trusts(root, plan.boost(row)));
+            *held = has_room(root).is_eq() && (last || plan.trusts(root, plan.boost(row)));
         }
         // Each time round a row fewer is held.
         loop {
@@ -68,8 +83,38 @@ impl<'a, T: Real> FlowBlock<'a, T> {
                 break;
             }
         }
-        roots.iter_mut().zip(held).for_each(|(root, held)| *root = if held { *root } else { T::default() });
-        roots
+        let log_value = |lane: usize| {
+            let log_lift = if last { self.log_lifts[lane] } else { 0.0 };
+            roots[lane].into().ln() - width as f64 * log_lift
+        };
+        std::array::from_fn(|lane| held[lane].then(|| log_value(lane)))
+    }
+
+    /// Multiplies all leaves of each row by a number for which its value has room, if there is one.
+    fn lift(&mut self, rows: usize) {
+        let step = LIFT / self.plan.tables.len() as f64;
+        if self.log_lifts.iter().any(|log_lift| *log_lift != 0.0) {
+            self.evaluate_lifted(rows);
+        }
+        for _ in 0..MOST_LIFTS {
+            let roots = self.hard.values[self.plan.root];
+            let mut is_changed = false;
+            for (log_lift, &root) in self.log_lifts.iter_mut().zip(&roots).take(rows) {
+                let room = has_room(root);
+                is_changed |= room.is_ne();
+                *log_lift -= f64::from(room as i8) * step;
+            }
+            if !is_changed {
+                return;
+            }
+            self.evaluate_lifted(rows);
+        }
+    }
+
+    fn evaluate_lifted(&mut self, rows: usize) {
+        let lift = |lane: usize| if lane < rows { self.log_lifts[lane].exp() } else { 1.0 };
+        self.hard.lifts = Some(std::array::from_fn(|lane| T::rounded(lift(lane))));
+        self.hard.evaluate();
     }
 
     /// The sums.
@@ -83,6 +128,16 @@ impl<'a, T: Real> FlowBlock<'a, T> {
     }
 }
 
+/// Whether a value leaves room for slopes, or is too small or too large.
+fn has_room<T: Real>(value: T) -> Ordering {
+    let value: f64 = value.into();
+    match value {
+        _ if value < 1.0 / T::MODERATE => Ordering::Less,
+        _ if value < T::MODERATE => Ordering::Equal,
+        _ => Ordering::Greater,
+    }
+}
+
 struct FlowBackward<'a, 'b, T> {
     block: &'b mut FlowBlock<'a, T>,
     /// Whether all slopes of each row are finite; only if they are for all rows, flows are added.
@@ -92,7 +147,7 @@ struct FlowBackward<'a, 'b, T> {
 impl<T: Real> Kernel for FlowBackward<'_, '_, T> {
     #[inline(always)]
     fn run(self) {
-        let FlowBlock { plan, hard, slopes, scratch, edges, leaves } = self.block;
+        let FlowBlock { plan, hard, slopes, scratch, edges, leaves, .. } = self.block;
         backward(plan, &hard.values, slopes, scratch);
         for slopes in &*slopes {
             for (finite, &slope) in self.finite.iter_mut().zip(slopes) {

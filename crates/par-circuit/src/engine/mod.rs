@@ -74,6 +74,9 @@ pub(crate) trait Real:
 
     /// `1 / self`.
     fn inverse(self) -> Self;
+
+    /// The nearest number of this precision.
+    fn rounded(number: f64) -> Self;
 }
 
 impl Real for f32 {
@@ -86,6 +89,10 @@ impl Real for f32 {
     fn inverse(self) -> Self {
         self.recip()
     }
+
+    fn rounded(number: f64) -> Self {
+        number as Self
+    }
 }
 
 impl Real for f64 {
@@ -97,6 +104,10 @@ impl Real for f64 {
 
     fn inverse(self) -> Self {
         self.recip()
+    }
+
+    fn rounded(number: f64) -> Self {
+        number
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::base_rates::BaseRates;
 use crate::engine::{Flow, FlowBlock, LANES, Plan, Real};
-use crate::{Circuit, Code, Dataset, LearnError, Node, Stop, Stopped, threads};
+use crate::{Circuit, Code, Dataset, Evidence, LearnError, Node, Stop, Stopped, threads};
 
 /// When EM stops, and its priors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl<'a> AdaptiveEm<'a> {
     }
 
     fn pass(&mut self, rows: &Dataset, stop: Stop<'_>) -> Result<(), Stopped> {
-        let (mut flow, mut score) = expectations(self.circuit.plan(), rows.codes(), stop)?;
+        let (mut flow, mut score) = expectations(&self.circuit, rows.codes(), stop)?;
         let mut before = self.before.take();
         if score < self.score
             && self.stride > 1.0
@@ -118,7 +118,7 @@ impl<'a> AdaptiveEm<'a> {
         {
             self.circuit = before;
             self.stride = 1.0;
-            (flow, score) = expectations(self.circuit.plan(), rows.codes(), stop)?;
+            (flow, score) = expectations(&self.circuit, rows.codes(), stop)?;
         } else {
             self.stride = (self.stride * LONGER).min(LONGEST);
         }
@@ -174,7 +174,8 @@ fn stride_towards(masses: &[f64], shares: &mut [f64], before: Option<&[f64]>, st
 const PARTS: usize = 16;
 
 /// Expected counts of all rows, and their mean log-probability.
-fn expectations(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f64), Stopped> {
+fn expectations(circuit: &Circuit, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f64), Stopped> {
+    let plan = circuit.plan();
     let width = plan.variables();
     let rows = codes.len() / width;
     let part = rows.div_ceil(PARTS).next_multiple_of(LANES) * width;
@@ -183,8 +184,11 @@ fn expectations(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f6
         if !rest.is_empty() {
             let (again, score_again, lost) = expected::<f64>(plan, &rest, true, stop)?;
             flow.add(&again);
-            // A row that underflows in double precision too adds no flow, and the lowest log-probability there is.
-            score += score_again + (lost.len() / width) as f64 * f64::MIN_POSITIVE.ln();
+            score += score_again;
+            // A row that no precision holds adds no flow.
+            for row in lost.chunks_exact(width) {
+                score += circuit.log_prob(&Evidence::from_row(row));
+            }
         }
         Ok((flow, score))
     });
@@ -212,13 +216,11 @@ fn expected<T: Real>(
     let mut rest = Vec::new();
     for codes in codes.chunks(LANES * width) {
         stop.check()?;
-        let values = block.add(codes, last);
-        for (row, value) in codes.chunks_exact(width).zip(values) {
-            let value: f64 = value.into();
-            if value > 0.0 {
-                score += value.ln() + plan.log_scale(row);
-            } else {
-                rest.extend_from_slice(row);
+        let log_values = block.add(codes, last);
+        for (row, log_value) in codes.chunks_exact(width).zip(log_values) {
+            match log_value {
+                Some(log_value) => score += log_value + plan.log_scale(row),
+                None => rest.extend_from_slice(row),
             }
         }
     }
@@ -259,7 +261,7 @@ mod tests {
         let circuit = circuit();
         let rows: Vec<Code> = vec![0, 0, 1, 2, 0, 1, 1, 1, 0, 2, 1, 0];
         let rows = Dataset::new(vec![2, 3], rows).expect("rows");
-        let (flow, _) = expectations(circuit.plan(), rows.codes(), Stop::never()).expect("never stopped");
+        let (flow, _) = expectations(&circuit, rows.codes(), Stop::never()).expect("never stopped");
         let counts = flow.counts(circuit.plan(), circuit.nodes());
         let log_likelihood = |node: usize, position: usize, change: f64| {
             let mut nodes = circuit.nodes().to_vec();
@@ -305,8 +307,7 @@ mod tests {
 
     fn check_flow(circuit: &Circuit, rows: &[Code]) {
         let variables = circuit.plan().variables();
-        let expectations =
-            |rows: &[Code]| expectations(circuit.plan(), rows, Stop::never()).expect("never stopped");
+        let expectations = |rows: &[Code]| expectations(circuit, rows, Stop::never()).expect("never stopped");
         let (flow, score) = expectations(rows);
         let mut expected = Flow::zero(circuit.plan());
         let mut log_prob = 0.0;
@@ -331,7 +332,7 @@ mod tests {
         let mut nodes = Vec::new();
         mixture(&mut nodes, 0..250, |variable| if variable < 50 { [0.05, 0.99] } else { [0.99, 0.45] });
         let circuit = Circuit::new(vec![2; 250], nodes).expect("a circuit");
-        let (flow, _) = expectations(circuit.plan(), &[0; 250], Stop::never()).expect("never stopped");
+        let (flow, _) = expectations(&circuit, &[0; 250], Stop::never()).expect("never stopped");
         let counts = flow.counts(circuit.plan(), circuit.nodes());
         let of_products = counts.last().expect("a sum");
         assert!(of_products[0] > 0.99, "{of_products:?}");
@@ -350,11 +351,35 @@ mod tests {
         for row in 1..16 {
             rows.extend((0..585).map(|variable| if variable < 135 + row { 0 } else { variable as Code % 2 }));
         }
-        let (_, score) = expectations(circuit.plan(), &rows, Stop::never()).expect("never stopped");
-        let others: f64 = rows.chunks_exact(585).skip(1).map(|row| circuit.evaluator().log_prob(row)).sum();
-        let lost = f64::MIN_POSITIVE.ln();
-        assert!((score * 16.0 - others - lost).abs() < 1e-3, "{} after {others}", score * 16.0);
+        let (_, score) = expectations(&circuit, &rows, Stop::never()).expect("never stopped");
+        let all: f64 = rows.chunks_exact(585).map(|row| circuit.evaluator().log_prob(row)).sum();
+        assert!((score * 16.0 - all).abs() < 1e-3, "{} is {all}", score * 16.0);
         check_flow(&circuit, &rows[585..]);
+    }
+
+    /// Beside the largest leaf of each of their codes, rows of so many variables are nearly impossible.
+    #[test]
+    fn rows_of_thousands_of_variables_have_their_flow() {
+        for variables in [1300, 9000] {
+            let mut nodes = Vec::new();
+            mixture(&mut nodes, 0..variables, |variable| {
+                if variable.is_multiple_of(2) { [0.9, 0.2] } else { [0.3, 0.7] }
+            });
+            let circuit = Circuit::new(vec![2; variables], nodes).expect("a circuit");
+            let likely =
+                |component: usize| (0..variables).map(move |variable| ((variable + component) % 2) as Code);
+            let rows: Vec<Code> = (0..20)
+                .flat_map(|row| likely(row % 2).map(move |code| if row < 18 { code } else { 0 }))
+                .collect();
+            let (flow, score) = expectations(&circuit, &rows, Stop::never()).expect("never stopped");
+            let counts = flow.counts(circuit.plan(), circuit.nodes());
+            let of_products = counts.last().expect("a sum");
+            assert!((of_products.iter().sum::<f64>() - 20.0).abs() < 1e-6, "{of_products:?}");
+            assert!(of_products.iter().all(|count| *count >= 9.0 - 1e-6), "{of_products:?}");
+            let all: f64 =
+                rows.chunks_exact(variables).map(|row| circuit.log_prob(&Evidence::from_row(row))).sum();
+            assert!((score * 20.0 / all - 1.0).abs() < 1e-6, "{} is {all}", score * 20.0);
+        }
     }
 
     fn polynomial(nodes: &[Node], row: &[Code]) -> f64 {
@@ -395,8 +420,7 @@ mod tests {
         };
         let mut before = penalised(&climb.circuit);
         for _ in 0..20 {
-            let (flow, _) =
-                expectations(climb.circuit.plan(), rows.codes(), Stop::never()).expect("never stopped");
+            let (flow, _) = expectations(&climb.circuit, rows.codes(), Stop::never()).expect("never stopped");
             climb.step(&flow, None);
             let after = penalised(&climb.circuit);
             assert!(after >= before - 1e-4, "{after} after {before}");
