@@ -132,8 +132,7 @@ impl ExternalClassifier {
         scale: ScoreScale,
     ) -> Result<Self, ExternalError> {
         let graph = Graph::from_bytes(&file)?;
-        let encoding = inputs.encoding(discretizer.schema(), graph.inputs())?;
-        encoding.check(discretizer)?;
+        let encoding = inputs.encoding(discretizer.schema(), graph.inputs())?.of_rows(discretizer)?;
         let onnx = graph.classifier(&encoding.widths(), &inputs.choice(scale)?)?;
         let onnx = match scale {
             ScoreScale::Probability => onnx,

@@ -27,17 +27,15 @@ pub(super) struct EncodedColumn {
 #[derive(Clone, Debug)]
 enum CellEncoder {
     /// (x − shift) / divide.
-    Scale {
-        shift: f64,
-        divide: f64,
-    },
+    Scale { shift: f64, divide: f64 },
     /// 1 for the category of code 0, 0 for all others.
     ZeroOne(CategoryIndex),
     /// 1 where the code is the offset of the place, 0 elsewhere.
     OneHot(CategoryIndex, Vec<String>),
     /// The code.
     Label(CategoryIndex, Vec<String>),
-    Text,
+    /// A category as it is listed, however the cell writes it; any other cell as it is.
+    Text(CategoryIndex, Vec<String>),
 }
 
 /// The value of a missing cell.
@@ -97,7 +95,10 @@ impl EncodedColumn {
             code => Ok(code),
         };
         let code = match &self.encoder {
-            CellEncoder::Text => return Ok(Value::Text(text)),
+            CellEncoder::Text(index, listed) => {
+                let written = index.code(text).map_or(text, |code| &listed[usize::from(code)]);
+                return Ok(Value::Text(written));
+            }
             CellEncoder::Scale { shift, divide } => {
                 let Some(number) = number(feature, cell)? else {
                     return self.missing_value(feature, offset);
@@ -127,7 +128,7 @@ impl EncodedColumn {
             CellEncoder::ZeroOne(_)
             | CellEncoder::OneHot(..)
             | CellEncoder::Label(..)
-            | CellEncoder::Text => None,
+            | CellEncoder::Text(..) => None,
         }
     }
 
@@ -155,17 +156,21 @@ impl EncodedColumn {
         (scaled.is_finite() && (number as f32).is_finite()).then_some(scaled)
     }
 
-    pub(super) fn check(&self, schema: &Schema, domain: &Domain) -> Result<(), ColumnProblem> {
+    /// Learns the categories of the training rows; all their values must have one at the places.
+    pub(super) fn learn(&mut self, schema: &Schema, domain: &Domain) -> Result<(), ColumnProblem> {
         let feature = &schema.features()[self.feature];
         let numbers: Vec<f64> = match domain {
             Domain::Categories { values, .. } => {
+                if let CellEncoder::Text(..) = self.encoder {
+                    self.encoder = CellEncoder::text(values);
+                }
                 return values.iter().try_for_each(|value| self.refuse_uncovered(schema, value));
             }
             Domain::Values { values, .. } => values.clone(),
             Domain::Bins { edges, medians, .. } => [&edges[..], medians].concat(),
         };
         let is_in_bins = matches!(domain, Domain::Bins { .. });
-        if is_in_bins && !matches!(self.encoder, CellEncoder::Scale { .. } | CellEncoder::Text) {
+        if is_in_bins && !matches!(self.encoder, CellEncoder::Scale { .. } | CellEncoder::Text(..)) {
             let (feature, form) = (feature.name.clone(), self.form);
             return Err(ColumnProblem::NotCategories { feature, kind: "divided into bins", form });
         }
@@ -252,8 +257,12 @@ impl CellEncoder {
                 Self::OneHot(CategoryIndex::new(&listed), listed)
             }
             Form::Label { values } => Self::Label(CategoryIndex::new(values), values.clone()),
-            Form::Text => Self::Text,
+            Form::Text => Self::text(&feature.values),
         })
+    }
+
+    fn text(categories: &[String]) -> Self {
+        Self::Text(CategoryIndex::new(categories), categories.to_vec())
     }
 
     /// The categories that the file lists.
@@ -278,7 +287,7 @@ impl Missing {
             return match encoder {
                 CellEncoder::OneHot(..) => Ok(Some(Self::Number(0.0))),
                 _ if !feature.missing => Ok(None),
-                CellEncoder::Text => unsaid("\"nan\""),
+                CellEncoder::Text(..) => unsaid("\"nan\""),
                 CellEncoder::ZeroOne(_) => unsaid("0"),
                 _ if kind == InputKind::Integer => unsaid("-1"),
                 CellEncoder::Scale { .. } | CellEncoder::Label(..) => unsaid("\"nan\""),
@@ -288,8 +297,8 @@ impl Missing {
             Err(ColumnProblem::MissingKind { feature: name(), found: filler.to_string(), expected })
         };
         match (encoder, filler) {
-            (CellEncoder::Text, Plain::Text(text)) => return Ok(Some(Self::Text(text.clone()))),
-            (CellEncoder::Text, Plain::Number(_)) => return refuse("a text"),
+            (CellEncoder::Text(..), Plain::Text(text)) => return Ok(Some(Self::Text(text.clone()))),
+            (CellEncoder::Text(..), Plain::Number(_)) => return refuse("a text"),
             (CellEncoder::OneHot(index, _) | CellEncoder::Label(index, _), Plain::Text(text)) => {
                 if let Some(code) = index.code(text.trim()) {
                     return Ok(Some(Self::Category(code)));

@@ -126,13 +126,13 @@ impl Encoding {
         self.columns[self.places[place].column].slope()
     }
 
-    /// Checks that all values of the training rows can be encoded.
+    /// The same for the values of the training rows: a category is passed as they have it.
     ///
     /// # Errors
     /// When a category is not listed, is no number where one is needed, or a feature in bins is passed as categories.
-    pub fn check(&self, discretizer: &Discretizer) -> Result<(), InputsError> {
-        for column in &self.columns {
-            column.check(&self.schema, &discretizer.domains()[column.feature]).map_err(|problem| {
+    pub fn of_rows(mut self, discretizer: &Discretizer) -> Result<Self, InputsError> {
+        for column in &mut self.columns {
+            column.learn(&self.schema, &discretizer.domains()[column.feature]).map_err(|problem| {
                 InputsError::Column {
                     input: column.input.clone(),
                     position: column.position,
@@ -140,7 +140,7 @@ impl Encoding {
                 }
             })?;
         }
-        Ok(())
+        Ok(self)
     }
 
     /// The features that the classifier does not read.

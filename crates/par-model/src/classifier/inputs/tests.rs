@@ -1,7 +1,7 @@
 mod refusals;
 
 use par_data::schema::Side;
-use par_data::{CellError, Schema, Table, TableOptions};
+use par_data::{CellError, Discretizer, DiscretizerConfig, Schema, Table, TableOptions};
 use par_onnx::{Decision, Input, InputKind, Scale, ScoreChoice, Value};
 
 use super::{Encoding, Inputs, InputsError};
@@ -191,6 +191,24 @@ fn texts_are_passed_trimmed() {
     assert_eq!(
         (job.value(0, "NA"), job.value(0, "pilot")),
         (Ok(Value::Text(" ?")), Ok(Value::Text("pilot")))
+    );
+}
+
+/// The classifier compares texts: `2.0` and `true` would be none of those that it knows.
+#[test]
+fn categories_are_passed_as_they_are_listed() {
+    let grade = encoded(r#"{ feature = "grade", as = "text" }"#, InputKind::Text).expect("it fits");
+    assert_eq!(grade.value(0, " 2.0"), Ok(Value::Text("2")));
+
+    let town = encoded(r#"{ feature = "town", as = "text" }"#, InputKind::Text).expect("it fits");
+    let rows = "age,hours,sex,job,grade,town\n1,1,Male,cook,1,True\n2,2,Male,cook,1,False\n";
+    let table = table(rows);
+    let at = schema().columns(table.origin(), table.columns()).expect("columns");
+    let discretizer = Discretizer::fit(&schema(), &at, table.batches(8), &DiscretizerConfig::default());
+    let town = town.of_rows(&discretizer.expect("a fit")).expect("it fits");
+    assert_eq!(
+        ["True", "true", "FALSE", "Ulm"].map(|cell| town.value(0, cell)),
+        ["True", "True", "False", "Ulm"].map(|text| Ok(Value::Text(text)))
     );
 }
 

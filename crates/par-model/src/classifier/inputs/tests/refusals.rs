@@ -316,7 +316,7 @@ fn the_values_of_the_training_rows_are_checked() {
     let at = schema.columns(table.origin(), table.columns()).expect("columns");
     let config = DiscretizerConfig { bins: 2, max_values: 3 };
     let discretizer = Discretizer::fit(&schema, &at, table.batches(8), &config).expect("a fit");
-    let check = |text: &str| numbers(text).check(&discretizer);
+    let check = |text: &str| numbers(text).of_rows(&discretizer).map(|_| ());
     let refused = |text: &str| check(text).expect_err("it is refused").to_string();
 
     assert_eq!(
@@ -361,7 +361,7 @@ fn bins_cannot_be_passed_as_categories() {
     let discretizer = Discretizer::fit(&schema, &at, table.batches(8), &config).expect("a fit");
     let age = numbers(r#"{ feature = "age", as = "zero-one", one = "2" }"#);
     assert_eq!(
-        age.check(&discretizer).expect_err("it is refused").to_string(),
+        age.of_rows(&discretizer).expect_err("it is refused").to_string(),
         "input `x`, column 1: `age` is divided into bins, and `as = \"zero-one\"` is for categories\n\
          hint: use `number`, `scale` or `standardize`, or list its values in the schema as `nominal` or `ordinal`"
     );
