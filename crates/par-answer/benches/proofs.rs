@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let model = Model::load(model)?;
     let table = Table::open(table, &TableOptions::default())?;
     let columns = model.schema().columns(table.origin(), table.columns())?;
-    let rows = table.batches(usize::MAX).next().ok_or("a table without rows")??;
+    let rows = table.into_batch()?;
     let denied: Vec<Vec<&str>> = (0..rows.rows())
         .map(|row| columns.cells(&rows, row))
         .filter(|cells: &Vec<&str>| model.score(cells).is_ok_and(|score| score < model.threshold()))

@@ -79,7 +79,7 @@ fn measure(columns: usize) -> Result<(), Box<dyn Error>> {
     )?;
     let fit = started.elapsed().as_secs_f64();
 
-    let test = factors.table(ROWS[0]..ROWS[0] + ROWS[1]).batches(usize::MAX).next().ok_or("no rows")??;
+    let test = factors.table(ROWS[0]..ROWS[0] + ROWS[1]).into_batch()?;
     let cells = (0..test.rows()).map(|row| own.cells(&test, row));
     let is_denied = |cells: &Vec<&str>| model.score(cells).is_ok_and(|score| score < model.threshold());
     let people: Vec<Vec<&str>> = cells.filter(is_denied).take(PEOPLE).collect();

@@ -98,10 +98,7 @@ impl Case {
             place.ok_or_else(|| problem(format!("no column `{column}`{}", suggest(column, &header))))
         };
         let (fold, factuals) = (find(fold)?, factuals.map(find).transpose()?);
-        let mut rows = Batch::new(origin.as_str(), header.len());
-        for batch in table.batches(usize::MAX) {
-            rows = batch?;
-        }
+        let rows = table.into_batch()?;
         let folds = folds(&origin, &rows, fold, &header[fold])?;
         let classes = schema.classes(&columns, &rows)?.into();
         let case = Self {

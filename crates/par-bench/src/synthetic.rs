@@ -205,7 +205,7 @@ mod tests {
             assert_eq!(schema.rules().len(), usize::from(features > 1));
             let table = people.table();
             let columns = schema.columns(table.origin(), table.columns()).expect("all columns");
-            let rows = table.batches(usize::MAX).next().expect("rows").expect("whole rows");
+            let rows = table.into_batch().expect("rows");
             let classes = schema.classes(&columns, &rows).expect("classes");
             let accepted = classes.iter().filter(|class| **class == 1).count();
             assert!((120..280).contains(&accepted), "{accepted} of {}", rows.rows());

@@ -86,7 +86,7 @@ impl Split {
         let schema = german_credit::schema();
         let table = german_credit::table();
         let columns = schema.columns(table.origin(), table.columns())?;
-        let all = table.batches(usize::MAX).next().expect("the embedded table has rows")?;
+        let all = table.into_batch()?;
         let id = columns.id.expect("the embedded table has an id");
         let is_test = |batch: &Batch, row| batch.cell(row, id).parse::<u64>().is_ok_and(|id| id % 5 == 0);
         let (mut train, mut test) = (all.clone(), all);

@@ -201,13 +201,15 @@ pub enum Error {
     },
     /// A value of a Parquet file that cannot be written as text.
     #[error(
-        "{place}: cell {column} is out of range, expected {expected}\nhint: leave it empty if there is no value"
+        "{place}: cell {column} is out of range: found {found}, expected {expected}\nhint: leave it empty if there is no value"
     )]
     OutOfRange {
         /// The row.
         place: RowPlace,
         /// Its cell, from 1.
         column: usize,
+        /// The value.
+        found: String,
         /// What can be written.
         expected: &'static str,
     },

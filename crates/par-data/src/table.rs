@@ -1,7 +1,7 @@
 //! A table file, read once from front to back as batches of text cells.
 //!
-//! A cell is text in both formats: CSV cells as they are, Parquet values as CSV would write them. So there is
-//! one path from here on, and unchanged values are written as they were read.
+//! A cell is text in both formats: CSV cells as they are, Parquet values as CSV would write each. So there is one path
+//! from here on, and unchanged values are written as they were read.
 
 mod csv;
 #[cfg(feature = "parquet")]
@@ -34,7 +34,7 @@ pub struct TableOptions {
     /// Whether the first CSV line holds the column names; `true` unless told. Without a header the columns
     /// are named `0`, `1`, and so on.
     pub header: bool,
-    /// Longest CSV row, in bytes, about; 64 MiB unless told. A quote is probably not closed in a longer one.
+    /// Longest row, in bytes, about; 64 MiB unless told. In CSV a quote is probably not closed in a longer one.
     pub max_row: usize,
     /// The byte between the cells of a CSV row; guessed from the first line if `None`.
     pub delimiter: Option<u8>,
@@ -75,7 +75,7 @@ impl Table {
         let mut magic = Vec::with_capacity(4);
         (&mut file).take(4).read_to_end(&mut magic).map_err(|source| Error::read(&origin, source))?;
         if magic == b"PAR1" || path.extension().is_some_and(|extension| extension == "parquet") {
-            return Self::from_parquet(origin, file);
+            return Self::from_parquet(origin, file, options);
         }
         let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
         let position = ReadPosition::new(bytes);
@@ -107,14 +107,14 @@ impl Table {
     }
 
     #[cfg(feature = "parquet")]
-    fn from_parquet(origin: Arc<str>, file: File) -> Result<Self, Error> {
-        let (columns, rows) = parquet::open(&origin, file)?;
+    fn from_parquet(origin: Arc<str>, file: File, options: &TableOptions) -> Result<Self, Error> {
+        let (columns, rows) = parquet::open(&origin, file, options.max_row)?;
         let position = rows.position().clone();
         Self::new(origin, columns, RowReader::Parquet(rows), position)
     }
 
     #[cfg(not(feature = "parquet"))]
-    fn from_parquet(origin: Arc<str>, _file: File) -> Result<Self, Error> {
+    fn from_parquet(origin: Arc<str>, _file: File, _options: &TableOptions) -> Result<Self, Error> {
         Err(Error::ParquetNotBuilt { origin })
     }
 
@@ -170,9 +170,20 @@ impl Table {
         Batches {
             table: self,
             rows_per_batch: rows_per_batch.max(1),
+            most_bytes: BATCH_BYTES,
             sizes: BatchSizes::default(),
             done: false,
         }
+    }
+
+    /// All rows.
+    ///
+    /// # Errors
+    /// As the batches.
+    pub fn into_batch(self) -> Result<Batch, Error> {
+        let none = Batch::new(Arc::clone(&self.origin), self.columns.len());
+        let mut all = Batches { most_bytes: usize::MAX, ..self.batches(usize::MAX) };
+        all.next().unwrap_or(Ok(none))
     }
 }
 
@@ -185,7 +196,7 @@ impl fmt::Debug for Table {
     }
 }
 
-/// After so many bytes of text a batch ends.
+/// The most bytes of text of a batch, but for its last row.
 const BATCH_BYTES: usize = 64 << 20;
 
 /// The iterator of [`Table::batches`]. It ends after the first error.
@@ -193,6 +204,8 @@ const BATCH_BYTES: usize = 64 << 20;
 pub struct Batches {
     table: Table,
     rows_per_batch: usize,
+    /// After so many bytes of text a batch ends.
+    most_bytes: usize,
     /// Those of the batch before.
     sizes: BatchSizes,
     done: bool,
@@ -224,7 +237,7 @@ impl Iterator for Batches {
             rows: Vec::with_capacity(self.sizes.rows),
             ..Batch::new(Arc::clone(&self.table.origin), self.table.columns.len())
         };
-        while batch.rows() < self.rows_per_batch && batch.text.len() <= BATCH_BYTES {
+        while batch.rows() < self.rows_per_batch && batch.text.len() <= self.most_bytes {
             let read = match &mut self.table.rows {
                 RowReader::Csv(rows) => rows.read_into(&mut batch),
                 #[cfg(feature = "parquet")]

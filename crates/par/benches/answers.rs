@@ -104,7 +104,7 @@ fn measure(
     external: Option<(Vec<u8>, Inputs)>,
 ) -> Result<(), Box<dyn Error>> {
     let columns = schema.columns(table.origin(), table.columns())?;
-    let rows = table.batches(usize::MAX).next().ok_or("a table without rows")??;
+    let rows = table.into_batch()?;
     let (mut training, mut test) = (rows.clone(), rows);
     training.retain(|batch, row| !is_test(&columns, batch, row));
     test.retain(|batch, row| is_test(&columns, batch, row));

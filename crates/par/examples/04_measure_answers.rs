@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = german_credit::schema();
     let table = german_credit::table();
     let columns = schema.columns(table.origin(), table.columns())?;
-    let rows = table.batches(usize::MAX).next().expect("the table has rows")?;
+    let rows = table.into_batch()?;
     let (mut training, mut test) = (rows.clone(), rows);
     training.retain(|batch, row| batch.position(row) % 5 != 0);
     test.retain(|batch, row| batch.position(row) % 5 == 0);

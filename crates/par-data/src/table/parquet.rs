@@ -3,6 +3,7 @@
 mod column;
 mod guard;
 mod pages;
+mod times;
 mod values;
 
 use std::fs::File;
@@ -23,6 +24,9 @@ use crate::error::Error;
 /// Rows that are read of one column before the next: their cells stay in the processor's cache.
 const ROWS_AT_ONCE: usize = 4096;
 
+/// Of wide tables fewer rows are read at once, with about so many cells.
+const CELLS_AT_ONCE: usize = 1 << 22;
+
 /// Of columns with long cells fewer rows are read at once: about as many as have so many bytes in all columns.
 const CHUNK_BYTES: usize = 64 << 20;
 
@@ -30,7 +34,11 @@ const CHUNK_BYTES: usize = 64 << 20;
 const SHORT: usize = 16;
 
 /// Reads the footer; returns the column names and a reader of the rows.
-pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, ParquetReader), Error> {
+pub(super) fn open(
+    origin: &Arc<str>,
+    file: File,
+    max_row: usize,
+) -> Result<(Vec<String>, ParquetReader), Error> {
     let failed = |source| read_error(origin, source);
     let file = guarded(|| SerializedFileReader::new(file)).map_err(failed)?;
     let metadata = file.metadata().file_metadata();
@@ -61,6 +69,8 @@ pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, Parque
         file,
         next_group: 0,
         rows_left: 0,
+        rows_at_once: (CELLS_AT_ONCE / columns.len().max(1)).min(ROWS_AT_ONCE),
+        max_row,
         columns: cells,
         text: Vec::new(),
         read: 0,
@@ -71,9 +81,9 @@ pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, Parque
 
 /// Refuses files whose parts differ about how many rows there are: some would be passed over.
 fn check_rows(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
-    let differ = |what: &str, rows: i64, values: i64| {
+    let differ = |what: String, rows: i64, part: String| {
         ParquetError::General(format!(
-            "the file is damaged: {what} has {rows} rows, and {values} in its parts"
+            "the file is damaged: {what} has {rows} rows, and {part}\nhint: write the table again"
         ))
     };
     let metadata = file.metadata();
@@ -83,12 +93,12 @@ fn check_rows(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
         // Nested columns, which have more values than rows, are refused.
         let mut columns = group.columns().iter();
         if let Some(column) = columns.find(|column| column.num_values() != group.num_rows()) {
-            let what = format!("row group {}", place + 1);
-            return Err(differ(&what, group.num_rows(), column.num_values()));
+            let part = format!("its column `{}` {} values", column.column_path(), column.num_values());
+            return Err(differ(format!("row group {}", place + 1), group.num_rows(), part));
         }
     }
     let stated = metadata.file_metadata().num_rows();
-    if stated == rows { Ok(()) } else { Err(differ("the table", stated, rows)) }
+    if stated == rows { Ok(()) } else { Err(differ("it".into(), stated, format!("its row groups {rows}"))) }
 }
 
 fn read_error(origin: &Arc<str>, source: ParquetError) -> Error {
@@ -101,6 +111,10 @@ pub(super) struct ParquetReader {
     next_group: usize,
     /// Rows of the current group that are in no batch yet.
     rows_left: usize,
+    /// The most rows that are read of one column before the next.
+    rows_at_once: usize,
+    /// The most bytes of a row.
+    max_row: usize,
     columns: Vec<ColumnCells>,
     /// The cells of some rows, one row after the other.
     text: Vec<u8>,
@@ -128,11 +142,17 @@ impl ParquetReader {
             }
             guarded(|| self.open_group()).map_err(|source| read_error(&self.origin, source))?;
         }
-        let mut rows = most.min(ROWS_AT_ONCE).min(self.rows_left);
+        let mut rows = most.min(self.rows_at_once).min(self.rows_left);
+        let mut row_bytes = 0;
         for column in &mut self.columns {
-            let most = ROWS_AT_ONCE.min(self.rows_left);
+            let most = self.rows_at_once.min(self.rows_left);
             let read = column.read(most).map_err(|source| read_error(&self.origin, source))?;
             rows = rows.min(read);
+            row_bytes += column.next_bytes();
+            // Before the other columns are read.
+            if row_bytes > self.max_row {
+                return Err(Error::RecordTooLong { place: self.next_place(), limit: self.max_row });
+            }
         }
         if rows == 0 {
             return Err(self.bad_cell());
@@ -146,14 +166,18 @@ impl ParquetReader {
 
     /// The error about the next row.
     fn bad_cell(&self) -> Error {
-        let place = RowPlace { origin: Arc::clone(&self.origin), unit: "row", position: self.read + 1 };
+        let place = self.next_place();
         let bad = |(index, column): (usize, &ColumnCells)| Some((index + 1, column.bad()?));
         let (column, bad) = self.columns.iter().enumerate().find_map(bad).expect("a column has no next cell");
         match bad {
             BadValue::NotUtf8 => Error::NotUtf8 { place, column },
             BadValue::TooLong => Error::CellTooLong { place, column, limit: MAX_CELL_BYTES },
-            BadValue::OutOfRange { expected } => Error::OutOfRange { place, column, expected },
+            BadValue::OutOfRange { found, expected } => Error::OutOfRange { place, column, found, expected },
         }
+    }
+
+    fn next_place(&self) -> RowPlace {
+        RowPlace { origin: Arc::clone(&self.origin), unit: "row", position: self.read + 1 }
     }
 
     /// Adds the next rows, which were read of all columns.
@@ -227,7 +251,7 @@ mod tests {
         group.close().expect("closed");
         writer.close().expect("closed");
         assert!(path.metadata().expect("a file").len() < 2 * bytes as u64);
-        open(&"t.parquet".into(), File::open(&path).expect("a file")).expect("a table").1
+        open(&"t.parquet".into(), File::open(&path).expect("a file"), 64 << 20).expect("a table").1
     }
 
     #[test]
@@ -242,6 +266,31 @@ mod tests {
             "t.parquet, row 2: cell 1 is longer than 1048576 bytes\nhint: look for a quote that is never closed"
         );
         assert!(reader.columns[0].capacity() < 4 * MAX_CELL_BYTES);
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_is_refused_before_all_of_it_is_read() {
+        let schema = "message table { REQUIRED BINARY a; REQUIRED BINARY b; REQUIRED BINARY c; }";
+        let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+        let file = tempfile::tempfile().expect("a file");
+        let own = file.try_clone().expect("the same file");
+        let mut writer = SerializedFileWriter::new(own, schema, Arc::default()).expect("a writer");
+        let mut group = writer.next_row_group().expect("a group");
+        while let Some(mut column) = group.next_column().expect("no error") {
+            let cells = ["x".repeat(300), "x".repeat(600)].map(|cell| ByteArray::from(cell.as_str()));
+            column.typed::<ByteArrayType>().write_batch(&cells, None, None).expect("cells");
+            column.close().expect("closed");
+        }
+        group.close().expect("closed");
+        writer.close().expect("closed");
+        let mut reader = open(&"t.parquet".into(), file, 1000).expect("a table").1;
+        reader.columns.iter_mut().for_each(|column| column.most_bytes = 500);
+        let mut batch = Batch::new("t.parquet", 3);
+        assert!(reader.read_into(&mut batch, 100).expect("a row"));
+        assert_eq!((batch.rows(), batch.text.len()), (1, 900));
+        let error = reader.read_into(&mut batch, 100).expect_err("a long row").to_string();
+        assert!(error.starts_with("t.parquet, row 2: the row is longer than 1000 bytes\n"), "{error}");
+        assert_eq!(reader.columns[2].next_bytes(), 0, "it is not read");
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn columns(schema: &Schema, table: &Table) -> Result<Columns, Error> {
 }
 
 fn all_rows(table: Table) -> Batch {
-    table.batches(usize::MAX).next().expect("rows").expect("a batch")
+    table.into_batch().expect("rows")
 }
 
 /// The message of a result that must be an error.

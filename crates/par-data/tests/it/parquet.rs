@@ -233,7 +233,7 @@ fn decimals_of_too_many_digits_are_refused() {
     let expected = "t.parquet: column `amount` is a DECIMAL(2000000000, 1999999999), \
         expected decimals of at most 76 digits\nhint: convert or drop it";
     assert_eq!(message(cells_of::<ByteArrayType>(schema, std::slice::from_ref(&number))), expected);
-    let expected = "t.parquet, row 1: cell 1 is out of range, \
+    let expected = "t.parquet, row 1: cell 1 is out of range: found one of 1048576 bytes, \
         expected a decimal of at most 76 digits\nhint: leave it empty if there is no value";
     assert_eq!(
         message(cells_of::<ByteArrayType>("REQUIRED BINARY amount (DECIMAL(9, 2))", &[number])),
@@ -243,22 +243,30 @@ fn decimals_of_too_many_digits_are_refused() {
 
 #[test]
 fn dates_and_times_beyond_the_calendar_are_refused() {
-    let out_of_range = "t.parquet, row 2: cell 1 is out of range, \
-        expected a date within 260000 years of 1970\nhint: leave it empty if there is no value";
+    let out_of_range = |found: &str| {
+        format!(
+            "t.parquet, row 2: cell 1 is out of range: found {found} from 1970, \
+             expected a date within 260000 years of 1970\nhint: leave it empty if there is no value"
+        )
+    };
     for day in [i32::MIN, i32::MAX] {
         let days = cells_of::<Int32Type>("REQUIRED INT32 day (DATE)", &[0, day]);
-        assert_eq!(message(days), out_of_range);
+        assert_eq!(message(days), out_of_range(&format!("{day} days")));
     }
-    for unit in ["TIMESTAMP_MILLIS", "TIMESTAMP_MICROS"] {
+    for (unit, units) in [("TIMESTAMP_MILLIS", 1000), ("TIMESTAMP_MICROS", 1_000_000)] {
         for time in [i64::MIN, i64::MAX] {
             let times = cells_of::<Int64Type>(&format!("REQUIRED INT64 time ({unit})"), &[0, time]);
-            assert_eq!(message(times), out_of_range);
+            assert_eq!(message(times), out_of_range(&format!("{} seconds", time.div_euclid(units))));
         }
     }
+    let time = "t.parquet, row 1: cell 1 is out of range: found -1 seconds, expected a time of a day\n\
+        hint: leave it empty if there is no value";
+    assert_eq!(message(cells_of::<Int32Type>("REQUIRED INT32 time (TIME_MILLIS)", &[-1])), time);
     let mut times = [Int96::new(); 2];
     times[0].set_data(0, 0, 2_440_588);
     times[1].set_data(0, 0, i32::MAX as u32);
-    assert_eq!(message(cells_of::<Int96Type>("REQUIRED INT96 time", &times)), out_of_range);
+    let found = format!("{} seconds", (i64::from(i32::MAX) - 2_440_588) * 86_400);
+    assert_eq!(message(cells_of::<Int96Type>("REQUIRED INT96 time", &times)), out_of_range(&found));
     // The furthest ones are written.
     let furthest: i32 = 94_963_050;
     let days = cells_of::<Int32Type>("REQUIRED INT32 day (DATE)", &[-furthest, 0, furthest]);
@@ -271,23 +279,46 @@ fn dates_and_times_beyond_the_calendar_are_refused() {
     }
 }
 
-/// pandas writes its times in nanoseconds.
-#[test]
-fn times_in_nanoseconds_are_written_as_those_in_microseconds() {
+/// The cells of a column of times.
+fn times_of(time: LogicalType, values: &[i64]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.parquet");
-    let nanoseconds = [0_i64, 1_262_304_000_123_456_789];
-    let time = LogicalType::timestamp(false, TimeUnit::NANOS);
     let column = Type::primitive_type_builder("time", PhysicalType::INT64)
         .with_repetition(Repetition::REQUIRED)
         .with_logical_type(Some(time));
     let column = Arc::new(column.build().expect("a column"));
     let schema = Type::group_type_builder("table").with_fields(vec![column]).build().expect("a schema");
-    write_typed::<Int64Type>(&path, schema, &nanoseconds, WriterProperties::default());
+    write_typed::<Int64Type>(&path, schema, values, WriterProperties::default());
     let batch = all_rows(Table::open(&path, &TableOptions::default()).expect("a table"));
-    let microseconds = nanoseconds.map(|time| time / 1000);
-    let expected = cells_of::<Int64Type>("REQUIRED INT64 time (TIMESTAMP_MICROS)", &microseconds);
-    assert_eq!(Ok([0, 1].map(|row| batch.cell(row, 0).to_string()).to_vec()), expected);
+    (0..batch.rows()).map(|row| batch.cell(row, 0).to_string()).collect()
+}
+
+#[test]
+fn times_are_written_as_pandas_writes_each() {
+    let time = 1_262_304_000;
+    let nanoseconds = [0, time * 1_000_000_000 + 123_456_789, -1].map(|time: i64| time);
+    assert_eq!(
+        times_of(LogicalType::timestamp(false, TimeUnit::NANOS), &nanoseconds),
+        ["1970-01-01 00:00:00", "2010-01-01 00:00:00.123456789", "1969-12-31 23:59:59.999999999"]
+    );
+    assert_eq!(
+        times_of(LogicalType::timestamp(true, TimeUnit::MICROS), &[time * 1_000_000, 500_000, 1]),
+        ["2010-01-01 00:00:00+00:00", "1970-01-01 00:00:00.500+00:00", "1970-01-01 00:00:00.000001+00:00"]
+    );
+    assert_eq!(
+        times_of(LogicalType::time(false, TimeUnit::NANOS), &[0, 45_296_000_007_000]),
+        ["00:00:00", "12:34:56.000007"]
+    );
+    let own = |text: &str| Ok(vec![text.to_string()]);
+    for (unit, units) in [("TIMESTAMP_MILLIS", 1000), ("TIMESTAMP_MICROS", 1_000_000)] {
+        let column = format!("REQUIRED INT64 time ({unit})");
+        assert_eq!(cells_of::<Int64Type>(&column, &[(time + 86_399) * units]), own("2010-01-01 23:59:59"));
+    }
+    assert_eq!(cells_of::<Int32Type>("REQUIRED INT32 time (TIME_MILLIS)", &[61_500]), own("00:01:01.500"));
+    let mut half_past = Int96::new();
+    let nanoseconds = 1_800_000_000_000_u64;
+    half_past.set_data(nanoseconds as u32, (nanoseconds >> 32) as u32, 2_440_589);
+    assert_eq!(cells_of::<Int96Type>("REQUIRED INT96 time", &[half_past]), own("1970-01-02 00:30:00"));
 }
 
 #[test]

@@ -91,6 +91,23 @@ fn a_header_alone_opens_and_yields_nothing() {
 }
 
 #[test]
+fn batches_end_after_64_mib_of_text_and_a_whole_table_does_not() {
+    let line = format!("1,{}\n", "x".repeat(1 << 20));
+    let long = || {
+        Table::from_reader(
+            "t.csv",
+            Cursor::new(format!("a,b\n{}", line.repeat(70))),
+            &TableOptions::default(),
+        )
+    };
+    let rows = |batch: Result<Batch, Error>| batch.expect("rows").rows();
+    let parts: Vec<usize> = long().expect("a table").batches(usize::MAX).map(rows).collect();
+    assert_eq!(parts, [64, 6]);
+    assert_eq!(rows(long().expect("a table").into_batch()), 70);
+    assert_eq!(rows(read(b"a,b\n").expect("a table").into_batch()), 0);
+}
+
+#[test]
 fn an_absent_file_is_refused() {
     let opened = Table::open("nowhere/t.csv", &TableOptions::default());
     assert_eq!(message(opened), "nowhere/t.csv: no such file");

@@ -45,7 +45,7 @@ fn applicants() -> &'static (Columns, Batch) {
     ROWS.get_or_init(|| {
         let table = german_credit::table();
         let columns = german().schema().columns(table.origin(), table.columns()).expect("its own columns");
-        (columns, table.batches(usize::MAX).next().expect("rows").expect("whole rows"))
+        (columns, table.into_batch().expect("rows"))
     })
 }
 

@@ -132,10 +132,7 @@ impl GrowthPlan {
         let Some(model) = model.filter(|_| !self.fit_only) else { return Ok(()) };
         drop(file);
         let first = size.rows as u64;
-        let mut test = Batch::new("factors", columns.features.len() + 1);
-        for batch in factors.table(first..first + TEST_ROWS).batches(usize::MAX) {
-            test = batch?;
-        }
+        let test = factors.table(first..first + TEST_ROWS).into_batch()?;
         let people: Vec<Vec<&str>> = (0..test.rows()).map(|row| columns.cells(&test, row)).collect();
         self.answers(size, &model, &people, sheet);
         Ok(())

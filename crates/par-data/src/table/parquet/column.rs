@@ -22,8 +22,8 @@ pub(super) struct ColumnCells {
     taken: usize,
     /// Why there is no cell after these.
     bad: Option<BadValue>,
-    /// After so many bytes no further cell is read.
-    most_bytes: usize,
+    /// No cell but the first is read beyond so many bytes.
+    pub(super) most_bytes: usize,
 }
 
 impl ColumnCells {
@@ -82,7 +82,12 @@ impl ColumnCells {
 
     /// Why no cell can be taken.
     pub(super) fn bad(&self) -> Option<BadValue> {
-        self.bad.filter(|_| self.ready() == 0)
+        if self.ready() == 0 { self.bad.clone() } else { None }
+    }
+
+    /// How long the next cell is, if it can be taken.
+    pub(super) fn next_bytes(&self) -> usize {
+        self.ends.get(self.taken + 1).map_or(0, |end| end - self.ends[self.taken])
     }
 
     /// The text of all cells and, of the next ones, where the first begins and each ends.

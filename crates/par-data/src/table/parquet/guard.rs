@@ -26,5 +26,7 @@ pub(super) fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     let before = IS_GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(read));
     IS_GUARDED.set(before);
-    result.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_string())))
+    result.unwrap_or_else(|_| {
+        Err(ParquetError::General("the file is damaged\nhint: write the table again".to_string()))
+    })
 }

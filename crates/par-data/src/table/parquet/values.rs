@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::Arc;
 
-use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
+use parquet::basic::{ConvertedType, LogicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -14,6 +14,7 @@ use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 
 use super::guard::guarded;
 use super::pages::{CurrentPage, Pages};
+use super::times::{Times, write_date, write_int96};
 use super::{MAX_CELL_BYTES, ROWS_AT_ONCE};
 use crate::table::numbers::{LONGEST_DECIMAL, write_decimal, write_float, write_long_decimal, write_whole};
 
@@ -23,21 +24,13 @@ const MOST_DIGITS: i32 = 76;
 /// Values that share bytes in the file have their own once they are decoded, up to as many as a page has each.
 const SHARING_AT_ONCE: usize = 8;
 
-/// 260,000 years, a little less than what is written as a date.
-const MOST_DAYS: u64 = 94_963_050;
-const MILLISECONDS: u64 = 86_400_000;
-const MICROSECONDS: u64 = 1000 * MILLISECONDS;
-
 /// Why a value is no cell.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) enum BadValue {
     NotUtf8,
     TooLong,
-    OutOfRange { expected: &'static str },
+    OutOfRange { found: String, expected: &'static str },
 }
-
-const NO_DATE: BadValue = BadValue::OutOfRange { expected: "a date within 260000 years of 1970" };
-const NO_DECIMAL: BadValue = BadValue::OutOfRange { expected: "a decimal of at most 76 digits" };
 
 /// Refuses types whose values cannot be written; the error has what was found and what was expected.
 pub(super) fn check(column: &ColumnDescriptor) -> Result<(), (String, &'static str)> {
@@ -55,7 +48,7 @@ pub(super) fn check(column: &ColumnDescriptor) -> Result<(), (String, &'static s
 
 /// The values of a column that are not written yet.
 pub(super) trait Values: Send {
-    /// Adds the next cells to `text`, and where they end to `ends`: at most `rows`, and none once they have
+    /// Adds the next cells to `text`, and where they end to `ends`: at most `rows`, and those after the first only up to
     /// `most_bytes`. Returns what is wrong with the next one if it is no cell; whether cells are UTF-8 is not
     /// checked.
     fn write(
@@ -94,18 +87,22 @@ pub(super) fn open(
                 write_decimal(text, i64::from(*value), scale);
                 Ok(())
             }),
-            _ => Decoded::boxed(reader, is_optional, page, move |text, value| {
-                let is_date = converted == ConvertedType::DATE;
-                if is_date && u64::from(value.unsigned_abs()) > MOST_DAYS {
-                    return Err(NO_DATE);
-                }
-                write_shown(text, Field::convert_int32(&column, *value))
-            }),
+            ConvertedType::DATE => {
+                Decoded::boxed(reader, is_optional, page, |text, value| write_date(text, *value))
+            }
+            _ => match Times::of(&column) {
+                Some(times) => Decoded::boxed(reader, is_optional, page, move |text, value| {
+                    times.write(text, i64::from(*value))
+                }),
+                None => Decoded::boxed(reader, is_optional, page, move |text, value| {
+                    write_shown(text, Field::convert_int32(&column, *value))
+                }),
+            },
         },
-        ColumnReader::Int64ColumnReader(reader) => match (converted, in_nanoseconds(&column)) {
-            (_, Some(microseconds)) => Decoded::boxed(reader, is_optional, page, move |text, value| {
-                write_shown(text, microseconds(value.div_euclid(1000)))
-            }),
+        ColumnReader::Int64ColumnReader(reader) => match (converted, Times::of(&column)) {
+            (_, Some(times)) => {
+                Decoded::boxed(reader, is_optional, page, move |text, value| times.write(text, *value))
+            }
             (ConvertedType::NONE | ConvertedType::INT_64, None) => {
                 Decoded::boxed(reader, is_optional, page, |text, value| {
                     write_whole(text, *value);
@@ -119,24 +116,11 @@ pub(super) fn open(
                 })
             }
             (_, None) => Decoded::boxed(reader, is_optional, page, move |text, value| {
-                let most = match converted {
-                    ConvertedType::TIMESTAMP_MILLIS => MOST_DAYS * MILLISECONDS,
-                    ConvertedType::TIMESTAMP_MICROS => MOST_DAYS * MICROSECONDS,
-                    _ => u64::MAX,
-                };
-                if value.unsigned_abs() > most {
-                    return Err(NO_DATE);
-                }
                 write_shown(text, Field::convert_int64(&column, *value))
             }),
         },
         ColumnReader::Int96ColumnReader(reader) => {
-            Decoded::boxed(reader, is_optional, page, move |text, value| {
-                if value.to_millis().unsigned_abs() > MOST_DAYS * MILLISECONDS {
-                    return Err(NO_DATE);
-                }
-                write_shown(text, Field::convert_int96(&column, *value))
-            })
+            Decoded::boxed(reader, is_optional, page, |text, value| write_int96(text, *value))
         }
         ColumnReader::FloatColumnReader(reader) => {
             Decoded::boxed(reader, is_optional, page, |text, value| write_shown(text, value))
@@ -177,15 +161,6 @@ pub(super) fn open(
     })
 }
 
-/// How microseconds are shown, of a column of times in nanoseconds.
-fn in_nanoseconds(column: &ColumnDescriptor) -> Option<fn(i64) -> Field> {
-    match column.logical_type_ref()? {
-        LogicalType::Timestamp(time) if time.unit == TimeUnit::NANOS => Some(Field::TimestampMicros),
-        LogicalType::Time(time) if time.unit == TimeUnit::NANOS => Some(Field::TimeMicros),
-        _ => None,
-    }
-}
-
 fn write_shown(text: &mut Vec<u8>, value: impl Display) -> Result<(), BadValue> {
     write!(text, "{value}").expect("memory can be written to");
     Ok(())
@@ -207,7 +182,8 @@ fn write_decimal_bytes(text: &mut Vec<u8>, bytes: &[u8], scale: usize) -> Result
         number = rest;
     }
     if number.len() > LONGEST_DECIMAL {
-        return Err(NO_DECIMAL);
+        let found = format!("one of {} bytes", number.len());
+        return Err(BadValue::OutOfRange { found, expected: "a decimal of at most 76 digits" });
     }
     write_long_decimal(text, number, scale);
     Ok(())
@@ -285,14 +261,16 @@ impl<T: DataType, W: Fn(&mut Vec<u8>, &T::T) -> Result<(), BadValue> + Send + 's
         text: &mut Vec<u8>,
         ends: &mut Vec<usize>,
     ) -> Result<Option<BadValue>, ParquetError> {
+        let first = ends.len();
         let mut left = rows;
-        while left > 0 && text.len() <= most_bytes {
+        let mut is_full = false;
+        while left > 0 && !is_full {
             if self.next_row == self.rows {
                 self.decode(left)?;
             }
             let until = self.rows.min(self.next_row + left);
-            let first = self.next_row;
-            while self.next_row < until && text.len() <= most_bytes {
+            let before = self.next_row;
+            while self.next_row < until {
                 if !self.is_optional || self.levels[self.next_row] > 0 {
                     let ended = || ParquetError::EOF("a column has fewer values than it says".into());
                     let value = self.values.get(self.next_value).ok_or_else(ended)?;
@@ -300,6 +278,11 @@ impl<T: DataType, W: Fn(&mut Vec<u8>, &T::T) -> Result<(), BadValue> + Send + 's
                     let mut written = (self.write)(text, value);
                     if text.len() - start > MAX_CELL_BYTES {
                         written = Err(BadValue::TooLong);
+                    }
+                    is_full = text.len() > most_bytes && ends.len() > first;
+                    if is_full {
+                        text.truncate(start);
+                        break;
                     }
                     if let Err(bad) = written {
                         text.truncate(start);
@@ -310,7 +293,7 @@ impl<T: DataType, W: Fn(&mut Vec<u8>, &T::T) -> Result<(), BadValue> + Send + 's
                 self.next_row += 1;
                 ends.push(text.len());
             }
-            left -= self.next_row - first;
+            left -= self.next_row - before;
         }
         if self.next_row == self.rows {
             // Its values keep a whole page in memory.
