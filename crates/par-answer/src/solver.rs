@@ -398,13 +398,26 @@ impl Solver<'_> {
         if request.deadline.is_none() || request.method != Method::Exact {
             return self.search_for(person, request);
         }
-        let refined = self.search_for(person, &Request { method: Method::Refine, ..request.clone() });
-        let proved = self.search_for(person, request);
-        let is_found = |(search, _): &(SearchResult, Aim)| !search.frontier.solutions().is_empty();
+        let (refined, refined_aim) =
+            self.search_for(person, &Request { method: Method::Refine, ..request.clone() });
+        let (mut proved, aim) = self.search_for(person, request);
+        if refined.frontier.solutions().is_empty() {
+            return (proved, aim);
+        }
         let aims = self.aims(person.plausibility, request);
-        let place = |(_, aim): &(SearchResult, Aim)| aims.iter().position(|other| other == aim);
-        let is_sooner = is_found(&refined) && (!is_found(&proved) || place(&refined) < place(&proved));
-        if self.is_stopped() && is_sooner { refined } else { proved }
+        let place = |aim: &Aim| aims.iter().position(|other| other == aim);
+        let is_sooner = self.is_stopped() && place(&refined_aim) < place(&aim);
+        if proved.frontier.solutions().is_empty() || is_sooner {
+            return (refined, refined_aim);
+        }
+        if self.is_stopped() && refined_aim == aim {
+            // A search that is stopped early knows less than the one before it.
+            let most = proved.open.as_ref().map_or(usize::MAX, |open| open.len() - 1);
+            for solution in refined.frontier.up_to(most).solutions() {
+                proved.frontier.add(solution.clone());
+            }
+        }
+        (proved, aim)
     }
 
     /// The searches of the request's aims until one finds something, followed by deeper ones if none does.
@@ -575,7 +588,7 @@ impl Solver<'_> {
     }
 
     /// For a person without a way after the usual search: looks for the fewest changes within `changes`, by local search,
-    /// from what is known. Keeps all solutions with at most as many changes as `changes` starts with; of others, only those
+    /// from what is known, and accepted as written. Keeps all solutions with at most as many changes as `changes` starts with; of others, only those
     /// with the fewest. If it finds nothing, an exact search may begin from nothing.
     fn search_deeper(
         &mut self,
@@ -589,6 +602,7 @@ impl Solver<'_> {
         let problem = |budget| person.problem(aim, budget, &[]);
         let widest = problem(*changes.end());
         self.memory.most_passes = self.passes();
+        let verified = known.clone();
         let known = swap::fewest(&widest, &mut self.evaluator, &mut self.memory, known, self.stop);
         if known.solutions().is_empty() && !from_nothing {
             return SearchResult::default();
@@ -598,6 +612,10 @@ impl Solver<'_> {
             Method::Generate | Method::Refine => self.refine_deeper(problem, aim, known, changes),
         };
         self.verify(person, aim, &mut search);
+        if search.frontier.solutions().is_empty() && !verified.solutions().is_empty() {
+            // What was better by the search's own measure is not accepted as written.
+            return SearchResult::unproved(verified);
+        }
         search
     }
 

@@ -349,8 +349,8 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
         pass.weight * self.bounds.with(place, others + self.consequences.len()) + pass.constant + less
     }
 
-    /// After [`Bounder::bound_each`]: log p⁺ of the row with this one change more, up to rounding; an upper bound if the
-    /// current row is impossible.
+    /// After [`Bounder::bound_each`]: an upper bound on log p⁺ of the row with this one change more; up to rounding it is
+    /// that, unless the row is nearly impossible beside others.
     pub(super) fn log_prob_with(&self, change: usize) -> f64 {
         let place = self.changes[change].place;
         self.bounds.with(place, 0) - self.gains[place]

@@ -89,14 +89,13 @@ impl<'m> Solver<'m> {
             for (feature, short) in steps.short_of(choices) {
                 let mut missed = choices.clone();
                 missed[feature] = short;
-                // What a relation forbids does not happen.
-                if person.candidates.settle(&mut missed) {
-                    let score = match person.candidates.keeps_policies(&missed) {
-                        true => self.withstood_as_written(person, &missed)?,
-                        false => f64::NEG_INFINITY,
-                    };
-                    lowest = lowest.min(score);
-                }
+                // What would follow need not be a candidate: it is not known what such a row comes to.
+                let is_known = person.candidates.settle(&mut missed);
+                let score = match is_known && person.candidates.keeps_policies(&missed) {
+                    true => self.withstood_as_written(person, &missed)?,
+                    false => f64::NEG_INFINITY,
+                };
+                lowest = lowest.min(score);
             }
         }
         Ok(self.model.scale().score(lowest))

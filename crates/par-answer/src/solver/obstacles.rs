@@ -83,7 +83,10 @@ impl Solver<'_> {
         let helps = |one: &Obstacle| one.feature().is_none_or(|feature| !constraints.is_immutable(feature));
         let own: Vec<Obstacle> = own(lifting.request).filter(helps).collect();
         let smallest = self.smallest_set(lifting, &own, |_| true);
-        if !smallest.is_empty() || own.len() <= OBSTACLES || self.without(lifting, &own).is_none() {
+        if !smallest.is_empty() || own.len() <= OBSTACLES || self.is_stopped() {
+            return smallest;
+        }
+        if self.without(lifting, &own).is_none() {
             return smallest;
         }
         // No small set is enough, but all obstacles together are: drop those that are not needed.
@@ -175,8 +178,8 @@ impl Solver<'_> {
             let anything = Request { min_percentile: Some(0.0), ..request.clone() };
             let aim = &self.last_aim(person.plausibility, &anything);
             let search = self.prove(&person.problem(aim, budget, &[]), Frontier::default(), durations);
+            lifting.nodes = lifting.nodes.saturating_sub(search.nodes);
             if search.is_proved() && search.frontier.solutions().is_empty() {
-                lifting.nodes = lifting.nodes.saturating_sub(durations);
                 return None;
             }
         }

@@ -1,5 +1,7 @@
 //! The measures of answers.
 
+use std::time::Duration;
+
 use par_answer::evaluate::{Evaluation, answer_by_all_methods, evaluate, median};
 use par_answer::{Answer, Method, Request, answer};
 use par_model::Mean;
@@ -32,6 +34,20 @@ fn every_mean_counts_its_people() {
     }
     let exact = &evaluation.methods[2];
     assert_eq!((exact.gap.mean, exact.median_gap, exact.optimal.mean), (Some(0.0), Some(0.0), Some(1.0)));
+}
+
+#[test]
+fn searches_that_a_deadline_cut_short_are_counted() {
+    let rows: Vec<Vec<&str>> = (0..40).map(applicant).collect();
+    let cut = |deadline: Option<Duration>| {
+        let request = Request { deadline, ..Request::default() };
+        let people = answer_by_all_methods(german(), &rows, &request).expect("rows of the table");
+        let Evaluation { denied, methods, .. } = Evaluation::new(german(), &people);
+        assert!(denied > 0);
+        methods.into_iter().map(|method| (method.search_ended, denied)).collect::<Vec<_>>()
+    };
+    assert!(cut(Some(Duration::ZERO)).into_iter().all(|(ended, denied)| ended == denied));
+    assert!(cut(None).into_iter().all(|(ended, _)| ended == 0));
 }
 
 /// Changes of numbers are in median absolute deviations; every other change counts as 1, in `distance` only.
