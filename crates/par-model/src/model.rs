@@ -272,7 +272,9 @@ impl Model {
         threshold: Option<f64>,
     ) -> Result<Self, ExternalError> {
         let threshold = threshold.unwrap_or(self.threshold());
-        let version = Version::external(name, file, inputs, threshold, self.discretizer(), self.parts.scale)?;
+        let (discretizer, scale) = (self.discretizer(), self.parts.scale);
+        let versions = self.parts.versions.len() + 1;
+        let version = Version::external(name, file, inputs, threshold, discretizer, scale, versions)?;
         let mut model = self.clone();
         model.parts.versions.push(version);
         Ok(model)

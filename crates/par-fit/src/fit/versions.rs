@@ -67,7 +67,8 @@ impl ModelBuilder {
             };
             let threshold = supplied.threshold.unwrap_or(threshold);
             let (name, file) = (supplied.name.clone(), supplied.file.clone());
-            versions.push(Version::external(name, file, inputs, threshold, discretizer, scale)?);
+            let count = self.also.len();
+            versions.push(Version::external(name, file, inputs, threshold, discretizer, scale, count)?);
         }
         Ok(versions)
     }

@@ -119,6 +119,9 @@ impl Tables {
     }
 }
 
+/// So many versions have sets of leaves as large as those of the deployed classifier; of more each has less.
+const VERSIONS_WITH_ALL: u64 = 8;
+
 impl ExternalClassifier {
     /// Reads a file for the rows of a schema with its bins. `inputs` must have the mean and the deviation wherever it
     /// standardizes. A number that it predicts is divided by the spread of the scale, whose center is zero.
@@ -126,6 +129,32 @@ impl ExternalClassifier {
     /// # Errors
     /// When the file cannot be read, or the inputs fit neither it nor the schema.
     pub fn new(
+        file: Vec<u8>,
+        inputs: Inputs,
+        discretizer: &Discretizer,
+        scale: ScoreScale,
+    ) -> Result<Self, ExternalError> {
+        Self::within(MOST_BYTES, file, inputs, discretizer, scale)
+    }
+
+    /// The same as one of so many versions.
+    ///
+    /// # Errors
+    /// As [`ExternalClassifier::new`].
+    pub(super) fn version(
+        file: Vec<u8>,
+        inputs: Inputs,
+        discretizer: &Discretizer,
+        scale: ScoreScale,
+        versions: usize,
+    ) -> Result<Self, ExternalError> {
+        let share = VERSIONS_WITH_ALL * MOST_BYTES / versions.max(1) as u64;
+        Self::within(share.min(MOST_BYTES), file, inputs, discretizer, scale)
+    }
+
+    /// The sets of leaves of trees take at most `most_bytes`.
+    fn within(
+        most_bytes: u64,
         file: Vec<u8>,
         inputs: Inputs,
         discretizer: &Discretizer,
@@ -153,7 +182,7 @@ impl ExternalClassifier {
             return Err(ExternalError::TooLarge { codes, width });
         }
         let view = View { encoding: &encoding, onnx: &onnx, sources: &sources };
-        let most_bytes = MOST_BYTES / onnx.parts().len().max(1) as u64;
+        let most_bytes = most_bytes / onnx.parts().len().max(1) as u64;
         let tables = |part: &Body| {
             Ok(match part {
                 Body::Layers(layers) => {

@@ -27,7 +27,8 @@ pub struct Version {
 const ROUNDING: f64 = 1e-9;
 
 impl Version {
-    /// An ONNX file that accepts from `threshold` on; `deployed` is the scale of the deployed classifier.
+    /// An ONNX file that accepts from `threshold` on, as one of so many `versions`; `deployed` is the scale of the deployed
+    /// classifier.
     ///
     /// # Errors
     /// When the file cannot be read, the inputs fit neither it nor the schema, or the threshold is no score.
@@ -38,12 +39,13 @@ impl Version {
         threshold: f64,
         discretizer: &Discretizer,
         deployed: ScoreScale,
+        versions: usize,
     ) -> Result<Self, ExternalError> {
         let scale = deployed.of_external();
         if !scale.is_threshold(threshold) {
             return Err(ExternalError::Threshold { found: threshold, expected: scale.threshold_words() });
         }
-        let external = ExternalClassifier::new(file, inputs, discretizer, scale)?;
+        let external = ExternalClassifier::version(file, inputs, discretizer, scale, versions)?;
         Ok(Self { name, classifier: DeployedClassifier::External(Box::new(external)), threshold, scale })
     }
 

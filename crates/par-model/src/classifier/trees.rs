@@ -333,7 +333,7 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let cardinalities = cardinalities(&mut rng);
             let forest = Forest::new(&mut rng, cardinalities, count);
-            let ensemble = forest.ensemble();
+            let mut ensemble = forest.ensemble();
             let table = forest.table(&ensemble);
             let joint = ensemble.joint_sets(&table);
             for _ in 0..20 {
@@ -545,6 +545,20 @@ mod tests {
         assert!(has_sets(5, 10, MOST_BYTES));
         assert!(!has_sets(5, 10, 1000), "the sets take more");
         assert!(!has_sets(9, 40, MOST_BYTES), "their conditions do");
+    }
+
+    /// Otherwise they would be made anew for every person.
+    #[test]
+    fn with_too_many_codes_of_several_sources_there_are_no_sets() {
+        let has_sets = |codes: usize, features: &[u32], most_bytes: u64| {
+            let mut ensemble = Ensemble::new(&balanced(5, 10), features, most_bytes);
+            let table = SourceTable::new(&ensemble, vec![codes]);
+            assert_eq!(ensemble.joint_sets(&table).is_some(), ensemble.leaf_sets.is_some());
+            ensemble.leaf_sets.is_some()
+        };
+        assert!(has_sets(50, &[0, 0], MOST_BYTES) && has_sets(50_000, &[0], 50_000));
+        assert!(!has_sets(5000, &[0, 0], 50_000), "they take more");
+        assert!(!has_sets(50_000, &[0; 2000], MOST_BYTES << 8), "they take long");
     }
 
     #[test]

@@ -261,7 +261,8 @@ fn read_versions(
     discretizer: &Discretizer,
     scale: ScoreScale,
 ) -> Result<Vec<Version>, ModelError> {
-    let mut versions = Vec::with_capacity(described.len());
+    let count = described.len();
+    let mut versions = Vec::with_capacity(count);
     check_versions(&described)?;
     for VersionDescription { name, threshold, scale: own_scale, origin, bytes: length } in described {
         let split = usize::try_from(length).ok().and_then(|length| bytes.split_at_checked(length));
@@ -282,7 +283,7 @@ fn read_versions(
                 }
             }
             VersionOrigin::External { inputs } => {
-                Version::external(name, own.to_vec(), inputs, threshold, discretizer, scale)?
+                Version::external(name, own.to_vec(), inputs, threshold, discretizer, scale, count)?
             }
         });
     }

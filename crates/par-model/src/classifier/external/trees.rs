@@ -35,7 +35,7 @@ impl TreeTables {
         for (feature, sources) in view.sources.iter().enumerate() {
             sources.iter().for_each(|&source| features[source] = feature as u32);
         }
-        let ensemble = Ensemble::new(trees, &features, most_bytes);
+        let mut ensemble = Ensemble::new(trees, &features, most_bytes);
         let mut typical = SourceTable::new(&ensemble, cardinalities.clone());
         for (feature, &codes) in cardinalities.iter().enumerate() {
             for code in 0..codes as Code {

@@ -64,13 +64,20 @@ struct CodeWord<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct JointSets(Vec<Vec<Vec<u64>>>);
 
+/// Sets of joint codes are made from so many words at most: in about a second.
+const MOST_WORDS: u64 = 1 << 30;
+
 impl JointSets {
-    /// `None` if they would be too large.
+    /// `None` if they would be too large, or take too long to make.
     pub(super) fn new(leaf_sets: &LeafSets, table: &SourceTable) -> Option<Self> {
-        let counted = table.cardinalities().iter().enumerate();
-        let of_several = counted.filter(|(feature, _)| table.sources(*feature) > 1);
-        let codes: u64 = of_several.map(|(_, &codes)| codes as u64).sum();
-        if codes * size_of_val(&*leaf_sets.all) as u64 > leaf_sets.most_bytes {
+        let sizes =
+            table.cardinalities().iter().enumerate().map(|(feature, &codes)| (codes, table.sources(feature)));
+        let of_several = sizes.filter(|(_, sources)| *sources > 1);
+        let (codes, read) = of_several.fold((0_u64, 0_u64), |(all, read), (codes, sources)| {
+            (all + codes as u64, read.saturating_add(codes as u64 * sources as u64))
+        });
+        let is_large = codes * size_of_val(&*leaf_sets.all) as u64 > leaf_sets.most_bytes;
+        if is_large || read.saturating_mul(leaf_sets.width as u64) > MOST_WORDS {
             return None;
         }
         let mut first = 0;

@@ -158,9 +158,14 @@ impl Ensemble {
         self.link.log_odds(self.base + leaves.sum::<f64>())
     }
 
-    /// The leaves that codes lead to which several sources read; `None` without sets of leaves, or with too many codes.
-    pub(crate) fn joint_sets(&self, table: &SourceTable) -> Option<JointSets> {
-        JointSets::new(self.leaf_sets.as_ref()?, table)
+    /// The leaves that codes lead to which several sources read; `None` without sets of leaves. With too many codes all
+    /// sets are given up: they would be made for every person anew.
+    pub(crate) fn joint_sets(&mut self, table: &SourceTable) -> Option<JointSets> {
+        let joint = JointSets::new(self.leaf_sets.as_ref()?, table);
+        if joint.is_none() {
+            self.leaf_sets = None;
+        }
+        joint
     }
 
     /// The log-odds for the numbers of the sources, in their order here; `None` without sets of leaves. Bit for bit those of

@@ -17,7 +17,8 @@ pub(super) type Block = [u64; BLOCK];
 pub(super) const LEAVES_A_BLOCK: usize = BLOCK * 64;
 
 /// The most bytes of the sets of a classifier's ensembles and of the conditions of their leaves together, and again of the
-/// sets for codes of features with several sources. A forest of 33,000 leaves over 17 numbers needs 55 MiB.
+/// sets for codes of features with several sources. A forest of 33,000 leaves over 17 numbers needs 55 MiB. More than
+/// eight versions share what eight have.
 pub(in super::super) const MOST_BYTES: u64 = 64 << 20;
 
 /// Sets of deeper trees would take long to make.
