@@ -152,7 +152,7 @@ def line(name: str, search: str, folds: list[dict]) -> list[str]:
     checks = [figures["check"] for figures in found if "check" in figures]
     accepted, ways = sum(check["accepted"] for check in checks), sum(check["found"] for check in checks)
     margins = [check["margin"] for check in checks if check["margin"] is not None]
-    mean = lambda key, digits, factor=1: spread([figures[key] for figures in found], digits, factor)
+    mean = lambda key, digits, factor=1: spread([figures.get(key) for figures in found], digits, factor)
     return [
         name,
         str(len(folds)),

@@ -33,6 +33,11 @@ of a model in that form. Options override the file, and the file overrides the p
 same seed: the same bytes, on any number of threads. No training row is copied into the model; rows that are drawn
 from its circuits may equal one by chance.";
 
+/// A count of the command line.
+fn whole_number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a whole number, at least 0".to_string())
+}
+
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fit {
@@ -55,10 +60,10 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Quantile bins of a numeric feature, unless the schema says otherwise [default: 10]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     bins: Option<usize>,
     /// Learn from so many rows of a longer table, drawn at random, 0 for all [default: 200000]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     sample: Option<usize>,
     /// Probability from which a row is accepted, or `youden` for the one that separates the classes best; if the label is a
     /// number, that number [default: 0.5, or the number in the schema]
@@ -77,7 +82,7 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "COLUMN", conflicts_with = "classifier")]
     scores: Option<String>,
     /// Train so many other versions of the classifier, each on other draws of the rows, for `--robust` [default: 0]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     versions: Option<usize>,
     /// Another version of the classifier, an ONNX file, for `--robust`; once for each. Its inputs are those of --classifier,
     /// and its threshold the model's, unless told
@@ -90,7 +95,7 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "NATS", allow_negative_numbers = true)]
     price: Option<f64>,
     /// Most features that a recourse changes, unless there is none with so few [default: 4]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]

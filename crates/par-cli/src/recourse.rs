@@ -166,12 +166,13 @@ impl Recourse {
             Ok(())
         })?;
         progress.finish();
-        let Resumption { sink, tally, answered_before, .. } = resumption;
+        let Resumption { sink, tally, answered_before, partial, .. } = resumption;
         if skipped > 0 {
             bail!(
                 "{}: has fewer rows than an earlier run answered, by {skipped}\n\
-                 hint: remove the partial file beside the output to start anew",
-                self.table.display()
+                 hint: remove {} to start anew",
+                self.table.display(),
+                partial.unwrap_or_default().display()
             );
         }
         // An empty table has an empty answer; conditions that no row passes are likely a mistake.

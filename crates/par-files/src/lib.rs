@@ -132,11 +132,11 @@ impl Destination {
     fn error(&self, source: io::Error) -> Error {
         Error::Write { path: self.path.clone(), source }
     }
+}
 
-    /// The same error, which names the file.
-    fn named(&self, source: io::Error) -> io::Error {
-        io::Error::new(source.kind(), self.error(source).to_string())
-    }
+/// The same error, which names the file.
+fn named(path: &Path, source: io::Error) -> io::Error {
+    io::Error::new(source.kind(), Error::Write { path: path.to_path_buf(), source }.to_string())
 }
 
 /// Whether the files of the folder are devices, such as standard output.
@@ -186,11 +186,11 @@ impl Replacement {
 
 impl Write for Replacement {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes).map_err(|source| self.destination.named(source))
+        self.file.write(bytes).map_err(|source| named(&self.destination.path, source))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush().map_err(|source| self.destination.named(source))
+        self.file.flush().map_err(|source| named(&self.destination.path, source))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Destination, Error, write_file};
+use crate::{Destination, Error, named, write_file};
 
 /// A file beside its destination, `NAME.partial`, that survives the program, and becomes the destination when
 /// [`Partial::finish`] is called.
@@ -111,13 +111,13 @@ impl Partial {
 
 impl Write for Partial {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes).map_err(|source| self.destination.named(source))?;
+        let written = self.file.write(bytes).map_err(|source| named(&self.path, source))?;
         self.bytes += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush().map_err(|source| self.destination.named(source))
+        self.file.flush().map_err(|source| named(&self.path, source))
     }
 }
 

@@ -15,7 +15,7 @@ pub fn end(worked: Result<ExitCode>) -> ExitCode {
     match worked {
         Err(error) if !is_broken_pipe(&error) => {
             // If standard error is closed too, only the exit code is left.
-            let _ = writeln!(io::stderr(), "error: {}", printable(&chain(&error)));
+            let _ = writeln!(io::stderr(), "error: {}", on_lines(&chain(&error)));
             ExitCode::from(2)
         }
         Err(_) => ExitCode::SUCCESS,
@@ -23,8 +23,8 @@ pub fn end(worked: Result<ExitCode>) -> ExitCode {
     }
 }
 
-/// A text for the terminal, which what it quotes of files must not steer.
-pub fn printable(text: &str) -> String {
+/// A text of several lines for the terminal, which what it quotes of files must not steer.
+fn on_lines(text: &str) -> String {
     text.replace(|found: char| found.is_control() && found != '\n', " ")
 }
 

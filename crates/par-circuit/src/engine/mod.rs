@@ -9,7 +9,8 @@
 //! of a variable are contiguous for each code, for matrix products with weights of codes.
 //!
 //! Leaves hold the ratio of their probability to a *scale* of the code, so that the largest ratio is one to two; the
-//! logarithms of the scales are added at the end. So no leaf raises a value that has become small by more than two.
+//! logarithms of the scales are added at the end. So no leaf raises a value that has become small by more than two, and no
+//! soft one by more than four.
 //!
 //! A row that under- or overflow may have distorted ([`Plan::trusts`]) is evaluated again in double precision
 //! by the same loops, and by the caller in log space if that does not suffice.

@@ -38,7 +38,7 @@ pub(crate) struct RequestArguments {
     #[arg(long, value_name = "EFFORT", allow_negative_numbers = true)]
     max_effort: Option<String>,
     /// Longest time of a way: `6 months`, `1 year`
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     within: Option<String>,
     /// Time after which the search for a row ends with what it has: `50ms`, `2s`, up to `9999s`; answers then depend on
     /// the machine

@@ -1,6 +1,6 @@
 //! Runs that go on where an earlier one was interrupted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use anyhow::{Result, anyhow, bail};
@@ -17,6 +17,8 @@ use crate::output::Destination;
 pub(super) struct Resumption {
     pub(super) sink: Sink,
     pub(super) tally: AnswerTally,
+    /// What an earlier run may have begun.
+    pub(super) partial: Option<PathBuf>,
     /// Rows that an earlier run answered.
     pub(super) answered_before: u64,
     /// `None` without `--resume`.
@@ -59,7 +61,14 @@ const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(1);
 impl Resumption {
     /// A run that keeps nothing when it is interrupted.
     pub(super) fn none(sink: Sink) -> Self {
-        Self { sink, tally: AnswerTally::default(), answered_before: 0, run: None, last_checkpoint: None }
+        Self {
+            sink,
+            tally: AnswerTally::default(),
+            partial: None,
+            answered_before: 0,
+            run: None,
+            last_checkpoint: None,
+        }
     }
 
     /// Goes on from the partial file of the destination, or starts it.
@@ -95,9 +104,10 @@ impl Resumption {
             // Before the first byte a record says whose file it is.
             partial.checkpoint(|bytes| run.checkpoint(bytes, &tally))?;
         }
+        let path = Some(partial.path().to_path_buf());
         let sink = Sink::resumed(format, partial, (bytes == 0).then_some(model.schema()))?;
         let answered_before = tally.rows;
-        Ok(Self { sink, tally, answered_before, run: Some(run), last_checkpoint: None })
+        Ok(Self { sink, tally, partial: path, answered_before, run: Some(run), last_checkpoint: None })
     }
 
     /// Makes sure, now and then, that all answers so far survive.

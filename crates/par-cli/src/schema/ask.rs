@@ -5,6 +5,8 @@ use std::io::{BufRead, Write};
 use anyhow::Result;
 use par_data::schema::{Decision, Draft, Effort, Mutability, Question, TimeUnit};
 
+use crate::aligned::printable;
+
 /// The words for answers about a feature.
 const CHANGES: [(&str, Mutability); 5] = [
     ("never", Mutability::Never),
@@ -28,8 +30,9 @@ pub(super) fn ask(
     writeln!(output, "questions: {count}; Enter takes the answer in brackets, `{QUIT}` ends")?;
     let mut dialogue = Dialogue { input, output };
     for (number, question) in (1..).zip(&questions) {
-        writeln!(dialogue.output, "\n{number} of {count}: {}: {}", question.name, question.values)?;
-        writeln!(dialogue.output, "  {}", question.reason)?;
+        let asked = format!("{number} of {count}: {}: {}", question.name, question.values);
+        writeln!(dialogue.output, "\n{}", printable(&asked))?;
+        writeln!(dialogue.output, "  {}", printable(&question.reason))?;
         match dialogue.answer(question)? {
             Answer::Decided(decision) => draft.decide(question.feature, decision),
             Answer::Kept => {}

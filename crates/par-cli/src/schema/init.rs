@@ -7,9 +7,9 @@ use anyhow::{Result, bail};
 use clap::Args;
 use par_data::schema::{Draft, DraftOptions, Goal, Side, numbered_name};
 use par_data::{Table, TableOptions};
-use par_terminal::printable;
 
 use super::ask;
+use crate::aligned::printable;
 use crate::output::{self, Destination};
 use crate::rows;
 

@@ -1,4 +1,5 @@
 use crate::Sandbox;
+use crate::model::FIT;
 
 const HEADER: &str = "id,age,city,education,income,debt";
 const POOR: &str = "poor,30,Ulm,low,1000,7";
@@ -292,7 +293,7 @@ fn a_feature_named_like_a_column_keeps_its_name() {
         let renamed = sandbox.read(name).replace("debt", "status").replace("city", "par_status");
         sandbox.write(name, renamed);
     }
-    sandbox.run(&crate::model::FIT);
+    sandbox.run(&FIT);
     let ask = |out: &str| {
         let output = sandbox.par(&["recourse", "a.par", "applicants.csv", "--out", out]).output();
         String::from_utf8(output.expect("par starts").stderr).expect("UTF-8")
@@ -457,5 +458,28 @@ fn negative_values_are_refused_by_what_is_expected() {
     ] {
         let error = sandbox.refused(&["recourse", "a.par", "applicants.csv", option, value]);
         assert_eq!(error.lines().next(), Some(expected));
+    }
+    let error = sandbox.refused(&["recourse", "a.par", "applicants.csv", "--within", "-1 month"]);
+    assert!(error.contains("`-1 month`") && error.contains("expected"), "{error}");
+    let error = sandbox.refused(&[&FIT[..], &["--bins", "-1"]].concat());
+    let expected = "error: invalid value '-1' for '--bins <N>': expected a whole number, at least 0";
+    assert_eq!(error.lines().next(), Some(expected));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_named() {
+    let sandbox = Sandbox::with_model();
+    for arguments in [&["recourse", "a.par", "applicants.csv"][..], &["inspect", "a.par"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
+        let mut par = std::process::Command::new(crate::PROGRAM);
+        let par = par.args(arguments).current_dir(sandbox.path("")).stdout(full);
+        let output = par.output().expect("par starts");
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(
+            String::from_utf8(output.stderr).expect("UTF-8"),
+            "error: standard output: cannot be written: No space left on device (os error 28)\n",
+            "{arguments:?}"
+        );
     }
 }

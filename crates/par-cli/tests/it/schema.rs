@@ -77,6 +77,17 @@ fn zealous() -> Sandbox {
 }
 
 #[test]
+fn names_and_values_do_not_steer_the_terminal() {
+    let sandbox = zealous();
+    let text =
+        sandbox.read("t.csv").replacen("zeal", "\"z\u{1b}[2J\neal\"", 1).replace("middle", "mid\u{7}dle");
+    sandbox.write("t.csv", text.replace("approved", "\"approved\u{1b}\""));
+    let (_, said) = init(&sandbox, &["t.csv", "--ask"], "\n\n\n\n");
+    assert!(!said.contains(|found: char| found.is_control() && found != '\n'), "{said:?}");
+    assert!(said.contains("of 3: z [2J eal: mid dle (36 %)"), "{said:?}");
+}
+
+#[test]
 fn questions_are_answered_at_the_terminal() {
     let sandbox = zealous();
     let (draft, said) = init(&sandbox, &["t.csv", "--ask"], "x\nwith\nMonths\n\ninc\nh\n");

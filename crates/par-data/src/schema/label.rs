@@ -97,7 +97,7 @@ impl Label {
         if let Some(goal) = &self.goal {
             return Err(FavourableError::Number { side: goal.side.key() });
         }
-        let position = |name: &str| self.class_named(name.trim());
+        let position = |name: &str| class_named(&self.classes, name.trim());
         let mut favourable = Vec::new();
         for name in names.iter().map(AsRef::as_ref) {
             let parts = if position(name).is_some() { vec![name] } else { name.split(',').collect() };
@@ -141,23 +141,10 @@ impl Label {
         if let Some(goal) = &self.goal {
             return self.number(cell).map(|number| usize::from(goal.side.reaches(number, goal.bound)));
         }
-        self.class_named(cell.trim()).ok_or_else(|| CellError::UnknownClass {
+        class_named(&self.classes, cell.trim()).ok_or_else(|| CellError::UnknownClass {
             column: self.column.clone(),
             found: cell.to_string(),
             known: self.classes.clone(),
-        })
-    }
-
-    /// The class with this text, or the only one that is the same number or truth value.
-    fn class_named(&self, text: &str) -> Option<usize> {
-        let named = self.classes.iter().position(|class| class == text);
-        named.or_else(|| {
-            let is_same = |class: &String| match parse_number(text) {
-                Some(number) => parse_number(class) == Some(number),
-                None => is_same_truth(class, text),
-            };
-            let mut same = (0..).zip(&self.classes).filter(|(_, class)| is_same(class));
-            same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
         })
     }
 
@@ -233,6 +220,20 @@ impl Side {
             Self::AtMost => number <= bound,
         }
     }
+}
+
+/// The class with this text, or the only one that is the same number or truth value.
+pub(super) fn class_named<T: AsRef<str>>(classes: &[T], text: &str) -> Option<usize> {
+    let classes = || classes.iter().map(AsRef::as_ref);
+    let named = classes().position(|class| class == text);
+    named.or_else(|| {
+        let is_same = |class: &str| match parse_number(text) {
+            Some(number) => parse_number(class) == Some(number),
+            None => is_same_truth(class, text),
+        };
+        let mut same = (0..).zip(classes()).filter(|(_, class)| is_same(class));
+        same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
+    })
 }
 
 #[cfg(test)]

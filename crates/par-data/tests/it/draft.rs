@@ -360,6 +360,9 @@ fn the_label_is_given_or_guessed_and_mistakes_are_refused() {
     assert_eq!(label(&with(None, Some("own"))).expect("a label"), both("house", "own"));
     assert_eq!(label(&with(Some("default"), Some("1.0"))).expect("a label"), both("default", "1"));
     assert_eq!(label(&with(Some("size"), Some("2,4"))).expect("a label"), both("size", "2|4"));
+    let asked = table("paid,asked\nyes,true\nno,false\nyes,false\n");
+    let asked = Draft::new(asked, &with(None, Some("True"))).expect("a draft").text();
+    assert!(asked.contains("favourable = \"true\"  # as given"), "{asked}");
     let goal = Goal { bound: 2.5, side: Side::AtMost, unit: None };
     let number = DraftOptions { goal: Some(goal), ..with(Some("size"), None) };
     assert_eq!(label(&number).expect("a label"), both("size", "at most 2.5"));

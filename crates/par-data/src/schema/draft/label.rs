@@ -4,7 +4,7 @@ use super::profile::{MAX_DISTINCT, Profile};
 use super::sample::SampledCell;
 use super::{DraftOptions, lexicon, names, quoted};
 use crate::error::Error;
-use crate::schema::parse::parse_number;
+use crate::schema::label::class_named;
 use crate::schema::{Goal, Label};
 
 /// Largest number of classes of a label.
@@ -97,8 +97,7 @@ pub(super) fn label(
                 paper_favourable: None,
                 goal: None,
             };
-            let found: Vec<&str> = found.iter().map(|name| same_class(&names, name)).collect();
-            let found = label.favourable_named(&found);
+            let found = label.favourable_named(found);
             let error =
                 |source| Error::Favourable { origin: origin.into(), column: label.column.clone(), source };
             (found.map_err(error)?, Reason::Given)
@@ -125,14 +124,6 @@ fn given_column(origin: &str, profiles: &[Profile], name: &str, is_number: bool)
     Err(Error::NoClasses { origin: origin.into(), column: name.to_string(), found, most: MAX_CLASSES })
 }
 
-/// The class that is the same number as a name, or the name.
-fn same_class<'a>(classes: &'a [String], name: &'a str) -> &'a str {
-    let is_same =
-        |class: &&String| parse_number(class).is_some() && parse_number(class) == parse_number(name);
-    let is_class = classes.iter().any(|class| class == name.trim());
-    classes.iter().find(is_same).filter(|_| !is_class).map_or(name, String::as_str)
-}
-
 /// The column whose name is that of a label, otherwise the last one with two values, or few.
 fn likely_column(profiles: &[Profile], favourable: &[String]) -> Option<(usize, Reason)> {
     let can_be = |profile: &Profile| {
@@ -141,7 +132,7 @@ fn likely_column(profiles: &[Profile], favourable: &[String]) -> Option<(usize, 
             && profile.missing == 0
             && !profile.is_row_role()
             && favourable.iter().all(|found| {
-                let is_value = |name: &str| values.iter().any(|value| *value == name.trim());
+                let is_value = |name: &str| class_named(&values, name.trim()).is_some();
                 is_value(found) || found.split(',').all(is_value)
             })
     };
