@@ -15,22 +15,28 @@ use rand_chacha::ChaCha8Rng;
 /// How many features a world has, and how many codes each of them.
 const FEATURES: usize = 5;
 const CODES: usize = 3;
+/// The features of a world that has too many rows to list them.
+const MANY: usize = 16;
 
 /// A model in which all features may change, fitted to noise; tests replace its classifier.
-fn model() -> Model {
+fn model(features: usize) -> Model {
     let mut schema =
         String::from("[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\nfavourable = \"yes\"\n");
     let mut rows = String::new();
-    for feature in 0..FEATURES {
+    for feature in 0..features {
         schema += &format!("[[feature]]\nname = \"f{feature}\"\nkind = \"discrete\"\n");
         rows += &format!("f{feature},");
     }
     rows += "class\n";
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     for _ in 0..200 {
-        let codes: Vec<usize> = (0..FEATURES).map(|_| rng.random_range(0..CODES)).collect();
+        let codes: Vec<usize> = (0..features).map(|_| rng.random_range(0..CODES)).collect();
         codes.iter().for_each(|code| rows += &format!("{code},"));
-        rows += if codes.iter().sum::<usize>() + rng.random_range(0..3) > 6 { "yes\n" } else { "no\n" };
+        rows += if codes.iter().sum::<usize>() + rng.random_range(0..3) > features + 1 {
+            "yes\n"
+        } else {
+            "no\n"
+        };
     }
     let mut config = Config::default();
     (config.generator.examples, config.generator.steps, config.pool.size) = (50, 5, 50);
@@ -42,11 +48,11 @@ fn model() -> Model {
 }
 
 /// A network of random weights.
-fn network(seed: u64) -> DeployedClassifier {
+fn network(features: usize, seed: u64) -> DeployedClassifier {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let count = (FEATURES * CODES + 1) * 6 + 7 * 4 + 5;
+    let count = (features * CODES + 1) * 6 + 7 * 4 + 5;
     let parameters = (0..count).map(|_| rng.random_range(-2.0..2.0)).collect();
-    let network = NeuralClassifier::from_parameters(vec![CODES; FEATURES], &[6, 4], parameters);
+    let network = NeuralClassifier::from_parameters(vec![CODES; features], &[6, 4], parameters);
     DeployedClassifier::Trained(network.expect("a network"))
 }
 
@@ -116,9 +122,9 @@ impl Denied<'_> {
 
 /// Calls `check` for every denied person in some random worlds.
 fn for_all_denied(mut check: impl FnMut(Denied<'_>)) {
-    let parts = model().into_parts();
+    let parts = model(FEATURES).into_parts();
     for seed in 0..40 {
-        let parts = ModelParts { classifier: network(seed), ..parts.clone() };
+        let parts = ModelParts { classifier: network(FEATURES, seed), ..parts.clone() };
         let model = Model::new(parts).expect("parts of one schema");
         let mut probabilities: Vec<f64> = rows().map(|row| model.probability(&row)).collect();
         probabilities.sort_by(f64::total_cmp);
@@ -167,6 +173,39 @@ fn refine_finds_a_way_for_nearly_everyone_and_proves_no_number_of_changes_but_on
     assert!(people > 500, "{people}");
     assert!(missed * 200 <= people, "{missed} of {people}");
     assert!(with_fewest * 100 >= people * 95, "{with_fewest} of {people}");
+}
+
+/// A search beyond the budget comes back to rows within it that the search within it missed: those are ways.
+#[test]
+fn who_is_told_to_need_more_changes_needs_more_than_the_budget() {
+    let parts = model(MANY).into_parts();
+    let (mut found, mut more) = (0, 0);
+    for seed in 0..30 {
+        let parts = ModelParts { classifier: network(MANY, seed), ..parts.clone() };
+        let model = Model::new(parts).expect("parts of one schema");
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut row = || (0..MANY).map(|_| rng.random_range(0..CODES) as Code).collect::<Vec<_>>();
+        let mut probabilities: Vec<f64> = (0..20_000).map(|_| model.probability(&row())).collect();
+        probabilities.sort_by(f64::total_cmp);
+        let threshold = probabilities[probabilities.len() - 2];
+        let mut solver = Solver::new(&model);
+        for budget in [2, 3, 4, 5].repeat(5) {
+            let texts: Vec<String> = row().iter().map(ToString::to_string).collect();
+            let cells: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let denied = Denied { model: &model, cells: &cells, factual: &[], threshold };
+            let request = Request { budget: Some(budget), ..denied.request() };
+            match solver.answer(&cells, &request).expect("a row of the world") {
+                Answer::Accepted { .. } => {}
+                Answer::Found(_) => found += 1,
+                Answer::NotFound(none) => {
+                    let needs = none.needs_changes.unwrap_or(usize::MAX);
+                    assert!(needs > budget, "{cells:?} needs {needs} changes, of {budget}");
+                    more += usize::from(needs < usize::MAX);
+                }
+            }
+        }
+    }
+    assert!(found > 50 && more > 50, "{found} found, {more} need more");
 }
 
 #[test]
