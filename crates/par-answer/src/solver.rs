@@ -439,25 +439,29 @@ impl Solver<'_> {
         let may_go_deeper =
             request.method == Method::Exact || self.model.config().answers.search == LocalSearch::Swap;
         let most = if request.budget.is_none() { person.candidates.free_features() } else { budget };
-        // After an exact search within the same budget, a second one would have fewer nodes.
-        let is_exhausted = most == budget && search.open.is_some();
-        if may_go_deeper && !is_exhausted {
-            // Who cannot reach the last aim cannot reach those before it.
-            let is_ruled_out = search.is_proved();
-            let least = budget + usize::from(is_ruled_out);
+        // Who cannot reach the last aim cannot reach those before it.
+        let is_ruled_out = search.is_proved();
+        let least = budget + usize::from(is_ruled_out);
+        if may_go_deeper && least <= most {
+            // After an exact search within the same budget, a second one would have fewer nodes.
+            let is_exhausted = most == budget && search.open.is_some();
+            let method = if is_exhausted { Method::Refine } else { request.method };
             for aims in aims.chunk_by(|a, b| a.threshold == b.threshold) {
                 let likeliest = aims.last().expect("a chunk has an aim");
                 let completed = self.completed_within(person, likeliest, most);
                 for aim in aims {
                     let known = self.offered(person, aim, most, &completed).frontier;
-                    let from_nothing = request.method == Method::Exact || *aim == last;
-                    let changes = least..=most;
-                    search = self.search_deeper(person, aim, known, changes, request.method, from_nothing);
-                    if let Some(open) = search.open.as_mut().filter(|_| is_ruled_out) {
+                    let from_nothing = !is_exhausted && (method == Method::Exact || *aim == last);
+                    let mut deeper =
+                        self.search_deeper(person, aim, known, least..=most, method, from_nothing);
+                    if let Some(open) = deeper.open.as_mut().filter(|_| is_ruled_out) {
                         open[..=budget].fill(f64::NEG_INFINITY);
                     }
-                    if !search.frontier.solutions().is_empty() {
-                        return (search, *aim);
+                    if !deeper.frontier.solutions().is_empty() {
+                        return (deeper, *aim);
+                    }
+                    if !is_exhausted {
+                        search = deeper;
                     }
                 }
             }

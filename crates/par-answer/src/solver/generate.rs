@@ -53,13 +53,7 @@ impl Solver<'_> {
         for aims in aims.chunk_by(|a, b| a.threshold == b.threshold) {
             let likeliest = person.problem(aims.last().expect("a chunk has an aim"), most, &[]);
             for attempt in Attempt::ALL {
-                let rows = match attempt {
-                    Attempt::Completed => self.completed(&likeliest, None),
-                    Attempt::Preferred => {
-                        self.completed(&likeliest, Some(&preferences(person.mask, person.logits)))
-                    }
-                    Attempt::Walked => self.walked(&likeliest),
-                };
+                let rows = self.attempted(person, &likeliest, attempt);
                 for (budget, aim) in
                     budgets.iter().flat_map(|&budget| aims.iter().map(move |aim| (budget, aim)))
                 {
@@ -73,14 +67,24 @@ impl Solver<'_> {
         (SearchResult::default(), last)
     }
 
-    /// The person's row completed within a budget; as the generator prefers too, if it could not be offered otherwise.
+    /// The person's row completed within a budget, by the first attempt that leads to an offer.
     pub(super) fn completed_within(&mut self, person: Person<'_>, aim: &Aim, budget: usize) -> Vec<Row> {
         let problem = person.problem(aim, budget, &[]);
-        let rows = self.completed(&problem, None);
-        if self.offered(person, aim, budget, &rows).frontier.solutions().is_empty() {
-            return self.completed(&problem, Some(&preferences(person.mask, person.logits)));
+        for attempt in [Attempt::Completed, Attempt::Preferred] {
+            let rows = self.attempted(person, &problem, attempt);
+            if !self.offered(person, aim, budget, &rows).frontier.solutions().is_empty() {
+                return rows;
+            }
         }
-        rows
+        Vec::new()
+    }
+
+    fn attempted(&mut self, person: Person<'_>, problem: &SearchProblem<'_>, attempt: Attempt) -> Vec<Row> {
+        match attempt {
+            Attempt::Completed => self.completed(problem, None),
+            Attempt::Preferred => self.completed(problem, Some(&preferences(person.mask, person.logits))),
+            Attempt::Walked => self.walked(problem),
+        }
     }
 
     /// The frontier of those of some rows that may be offered, and are accepted as they are written.
