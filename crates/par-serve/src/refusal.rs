@@ -121,7 +121,7 @@ impl fmt::Display for Code {
 pub(crate) const STATUSES: [(u16, &str); 14] = [
     (
         400,
-        "The request is not HTTP/1.1 or has no header `Host`, or the body is not JSON or ended before it was complete",
+        "The request is no HTTP/1, or HTTP/1.1 without the header `Host`, or the body is not JSON or ended before it was complete",
     ),
     (401, "The header `Authorization: Bearer TOKEN` is expected"),
     (404, "There is nothing of that name"),
