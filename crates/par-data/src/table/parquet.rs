@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use parquet::basic::Repetition;
+use parquet::basic::{Compression, Repetition};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
@@ -50,6 +50,7 @@ pub(super) fn open(
     if let Some(nested) = fields.iter().find(is_nested) {
         return Err(Error::NestedColumn { origin: Arc::clone(origin), name: nested.name().to_string() });
     }
+    check_compression(&file).map_err(failed)?;
     check_rows(&file).map_err(failed)?;
     let described = metadata.schema_descr();
     for column in described.columns() {
@@ -79,6 +80,24 @@ pub(super) fn open(
     Ok((columns, rows))
 }
 
+/// Refuses columns that are compressed as we do not read them.
+fn check_compression(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
+    let columns = file.metadata().row_groups().iter().flat_map(|group| group.columns());
+    for column in columns {
+        let found = match column.compression() {
+            Compression::BROTLI(_) => "Brotli",
+            Compression::LZO => "LZO",
+            _ => continue,
+        };
+        return Err(ParquetError::General(format!(
+            "column `{}` is compressed by {found}, expected Snappy, gzip, LZ4, Zstandard or nothing\n\
+             hint: write the table with one of these",
+            column.column_descr().name()
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses files whose parts differ about how many rows there are: some would be passed over.
 fn check_rows(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
     let differ = |what: String, rows: i64, part: String| {
@@ -93,7 +112,8 @@ fn check_rows(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
         // Nested columns, which have more values than rows, are refused.
         let mut columns = group.columns().iter();
         if let Some(column) = columns.find(|column| column.num_values() != group.num_rows()) {
-            let part = format!("its column `{}` {} values", column.column_path(), column.num_values());
+            let part =
+                format!("its column `{}` {} values", column.column_descr().name(), column.num_values());
             return Err(differ(format!("row group {}", place + 1), group.num_rows(), part));
         }
     }

@@ -322,6 +322,29 @@ fn times_are_written_as_pandas_writes_each() {
 }
 
 #[test]
+fn a_compression_that_is_not_read_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    write(&path);
+    let mut bytes = std::fs::read(&path).expect("a file");
+    // The footer has the codec of each column as field 4 of its metadata: twice the number, after 0x15.
+    let footer = bytes.len()
+        - 8
+        - u32::from_le_bytes(bytes[bytes.len() - 8..][..4].try_into().expect("four")) as usize;
+    let name = bytes[footer..].windows(6).rposition(|part| part == b"amount").expect("a path") + footer;
+    let codec = name + 6;
+    assert_eq!(bytes[codec..][..2], [0x15, 0], "not compressed");
+    bytes[codec + 1] = 8;
+    std::fs::write(&path, bytes).expect("written");
+    assert_eq!(
+        message(Table::open(&path, &TableOptions::default()))
+            .replace(&path.display().to_string(), "t.parquet"),
+        "t.parquet: cannot be read: Parquet error: column `amount` is compressed by Brotli, \
+         expected Snappy, gzip, LZ4, Zstandard or nothing\nhint: write the table with one of these"
+    );
+}
+
+#[test]
 fn a_column_of_intervals_is_refused() {
     let interval = FixedLenByteArray::from(vec![0; 12]);
     let schema = "REQUIRED FIXED_LEN_BYTE_ARRAY (12) span (INTERVAL)";
