@@ -392,32 +392,35 @@ impl Solver<'_> {
         request.budget.unwrap_or(self.model.config().answers.budget).min(person.candidates.free_features())
     }
 
-    /// [`Solver::search_for`], which before a deadline proves nothing until it has looked for something to offer: an exact
-    /// search for the first aim may take all of the time.
+    /// [`Solver::search_for`]; before a deadline after that of each faster method, so that there is something to offer when
+    /// the time is over.
     fn search_in_time(&mut self, person: Person<'_>, request: &Request) -> (SearchResult, Aim) {
-        if request.deadline.is_none() || request.method != Method::Exact {
+        if request.deadline.is_none() {
             return self.search_for(person, request);
-        }
-        let (refined, refined_aim) =
-            self.search_for(person, &Request { method: Method::Refine, ..request.clone() });
-        let (mut proved, aim) = self.search_for(person, request);
-        if refined.frontier.solutions().is_empty() {
-            return (proved, aim);
         }
         let aims = self.aims(person.plausibility, request);
         let place = |aim: &Aim| aims.iter().position(|other| other == aim);
-        let is_sooner = self.is_stopped() && place(&refined_aim) < place(&aim);
-        if proved.frontier.solutions().is_empty() || is_sooner {
-            return (refined, refined_aim);
-        }
-        if self.is_stopped() && refined_aim == aim {
-            // A search that is stopped early knows less than the one before it.
-            let most = proved.open.as_ref().map_or(usize::MAX, |open| open.len() - 1);
-            for solution in refined.frontier.up_to(most).solutions() {
-                proved.frontier.add(solution.clone());
+        let [first, others @ ..] = Method::ALL;
+        let of = |method| Request { method, ..request.clone() };
+        let (mut best, mut best_aim) = self.search_for(person, &of(first));
+        for method in others.into_iter().take(request.method as usize) {
+            let (mut search, aim) = self.search_for(person, &of(method));
+            let is_cut = self.is_stopped();
+            if !best.frontier.solutions().is_empty() {
+                if search.frontier.solutions().is_empty() || is_cut && place(&best_aim) < place(&aim) {
+                    continue;
+                }
+                if is_cut && best_aim == aim {
+                    // A search that is stopped early knows less than the one before it.
+                    let most = search.open.as_ref().map_or(usize::MAX, |open| open.len() - 1);
+                    for solution in best.frontier.up_to(most).solutions() {
+                        search.frontier.add(solution.clone());
+                    }
+                }
             }
+            (best, best_aim) = (search, aim);
         }
-        (proved, aim)
+        (best, best_aim)
     }
 
     /// The searches of the request's aims until one finds something, followed by deeper ones if none does.

@@ -55,7 +55,7 @@ impl InputsInit {
         let draft = inputs::draft(&schema, graph.inputs(), graph.outputs());
         match destination {
             Some(destination) => output::write_file(destination, draft.as_bytes())?,
-            None => output::print(&draft)?,
+            None => output::print_document(&draft)?,
         }
         if let Some(problem) = unusable(&graph, &draft, &schema) {
             writeln!(io::stderr(), "warning: {}: `par fit` will refuse it: {problem}", self.model.display())?;

@@ -8,23 +8,33 @@ use std::thread::{self, JoinHandle};
 use std::{fmt, panic};
 
 use anyhow::{Result, anyhow, bail};
-use par_data::schema::is_same_truth;
+use par_data::schema::{is_same_truth, parse_number};
 use par_data::table::{Batches, ReadPosition};
 use par_data::{Batch, Error, Table, TableOptions, suggest};
 
 use crate::aligned::grouped;
 
-/// `COLUMN=VALUE` or `COLUMN!=VALUE`: the text that a cell must have, or must not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `COLUMN=VALUE` or `COLUMN!=VALUE`: the value that a cell must have, or must not have.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Condition {
     column: String,
     value: String,
+    /// The value, if it is a number.
+    number: Option<f64>,
     equal: bool,
 }
 
 impl Condition {
     pub(crate) fn column(&self) -> &str {
         &self.column
+    }
+
+    /// Formats write the same number and the same truth value in several ways.
+    fn is_met_by(&self, cell: &str) -> bool {
+        let is_same = cell == self.value
+            || self.number.is_some_and(|number| parse_number(cell) == Some(number))
+            || is_same_truth(cell, &self.value);
+        is_same == self.equal
     }
 }
 
@@ -37,7 +47,8 @@ impl FromStr for Condition {
             Some(column) => (column, false),
             None => (column, true),
         };
-        Ok(Self { column: column.trim().to_string(), value: value.trim().to_string(), equal })
+        let (column, value) = (column.trim().to_string(), value.trim().to_string());
+        Ok(Self { column, number: parse_number(&value), value, equal })
     }
 }
 
@@ -64,11 +75,7 @@ impl Selection {
     }
 
     pub(crate) fn holds(&self, batch: &Batch, row: usize) -> bool {
-        let holds = |(column, condition): &(usize, Condition)| {
-            let cell = batch.cell(row, *column).trim();
-            (cell == condition.value || is_same_truth(cell, &condition.value)) == condition.equal
-        };
-        self.0.iter().all(holds)
+        self.0.iter().all(|(column, condition)| condition.is_met_by(batch.cell(row, *column).trim()))
     }
 }
 

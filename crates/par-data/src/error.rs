@@ -164,7 +164,7 @@ pub enum Error {
         found: usize,
     },
     /// A row so long that a quote was probably not closed.
-    #[error("{place}: the row is longer than {limit} bytes\nhint: look for a quote that is never closed")]
+    #[error("{place}: the row is longer than {limit} bytes\nhint: {}", place.hint_if_long())]
     RecordTooLong {
         /// The row.
         place: RowPlace,
@@ -180,9 +180,7 @@ pub enum Error {
         place: RowPlace,
     },
     /// A cell so long that a quote was probably not closed.
-    #[error(
-        "{place}: cell {column} is longer than {limit} bytes\nhint: look for a quote that is never closed"
-    )]
+    #[error("{place}: cell {column} is longer than {limit} bytes\nhint: {}", place.hint_if_long())]
     CellTooLong {
         /// The row.
         place: RowPlace,

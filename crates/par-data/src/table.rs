@@ -384,6 +384,17 @@ pub struct RowPlace {
     position: u64,
 }
 
+impl RowPlace {
+    /// What to do about a cell or a row that is too long.
+    pub(crate) fn hint_if_long(&self) -> &'static str {
+        if self.unit == "line" {
+            "look for a quote that is never closed"
+        } else {
+            "shorten it, or drop its column"
+        }
+    }
+}
+
 impl fmt::Display for RowPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {} {}", self.origin, self.unit, self.position)

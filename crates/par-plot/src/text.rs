@@ -38,9 +38,20 @@ pub fn aligned(sides: impl AsRef<[Align]>, rows: &[impl AsRef<[String]>]) -> Str
     text
 }
 
-/// The text on one line, with spaces in place of control characters: what a file says must not steer a terminal.
+/// The text on one line, with spaces in place of characters that steer a terminal: what a file says must not.
 pub fn printable(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    text.replace(steers, " ")
+}
+
+/// The same for a text of several lines.
+pub fn printable_lines(text: &str) -> String {
+    text.replace(|found| steers(found) && found != '\n', " ")
+}
+
+/// Whether a character is a control, or turns the direction of those after it.
+fn steers(found: char) -> bool {
+    found.is_control()
+        || matches!(found, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Text as lines of at most `width` characters, each after `indent`; a longer word has a line of its own. Control

@@ -1,6 +1,6 @@
 //! Text for a terminal: aligned columns and readable numbers.
 
-pub use par_plot::text::{Align, aligned, grouped, printable};
+pub use par_plot::text::{Align, aligned, grouped, printable, printable_lines};
 
 /// Facts with titles, one a line.
 #[derive(Debug, Default)]

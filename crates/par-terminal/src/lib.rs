@@ -10,22 +10,19 @@ use std::process::ExitCode;
 
 use anyhow::{Error, Result};
 
+use crate::aligned::printable_lines;
+
 /// The exit code of a program: that of its work, or 2 with the error on standard error.
 pub fn end(worked: Result<ExitCode>) -> ExitCode {
     match worked {
         Err(error) if !is_broken_pipe(&error) => {
             // If standard error is closed too, only the exit code is left.
-            let _ = writeln!(io::stderr(), "error: {}", on_lines(&chain(&error)));
+            let _ = writeln!(io::stderr(), "error: {}", printable_lines(&chain(&error)));
             ExitCode::from(2)
         }
         Err(_) => ExitCode::SUCCESS,
         Ok(code) => code,
     }
-}
-
-/// A text of several lines for the terminal, which what it quotes of files must not steer.
-fn on_lines(text: &str) -> String {
-    text.replace(|found: char| found.is_control() && found != '\n', " ")
 }
 
 /// Whether the reader of our output, such as `head`, has closed it.

@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 use anyhow::Result;
 pub use par_files::{Destination, Partial, Replacement};
 
+use crate::aligned::printable_lines;
+
 /// The exit status of an interrupted program, by the convention of shells.
 const INTERRUPTED: i32 = 130;
 
@@ -87,6 +89,14 @@ impl Write for Output {
 /// # Errors
 /// When standard output is closed.
 pub fn print(text: &str) -> Result<()> {
+    print_document(&printable_lines(text))
+}
+
+/// Writes the text of a file to standard output, as it is.
+///
+/// # Errors
+/// When standard output is closed.
+pub fn print_document(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     Ok(printed.map_err(|source| of_stdout(&source))?)

@@ -28,7 +28,7 @@ impl Show {
     pub(crate) fn run(self) -> Result<()> {
         let CircuitFile { variables, provenance, circuit } = CircuitFile::read(&self.circuit)?;
         if self.text {
-            return output::print(&circuit.to_text());
+            return output::print_document(&circuit.to_text());
         }
         let contents = CircuitContents::new(&variables, provenance, &circuit);
         if self.json { output::print_json(&contents) } else { output::print(&contents.text(&variables)) }

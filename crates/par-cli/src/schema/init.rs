@@ -103,7 +103,7 @@ impl SchemaInit {
         let text = draft.text();
         match destination {
             Some(destination) => output::write_file(destination, text.as_bytes()),
-            None => output::print(&text),
+            None => output::print_document(&text),
         }
     }
 

@@ -31,7 +31,7 @@ impl Upgrade {
             schema::upgrade(Schema::load(&self.schema)?.source(), &self.schema.display().to_string())?;
         match destination {
             Some(destination) => output::write_file(destination, upgraded.as_bytes()),
-            None => output::print(&upgraded),
+            None => output::print_document(&upgraded),
         }
     }
 }

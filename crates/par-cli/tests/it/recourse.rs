@@ -425,7 +425,7 @@ fn a_fractional_limit_on_whole_numbers_yields_whole_numbers() {
 }
 
 #[test]
-fn a_condition_holds_for_a_truth_value_in_any_case() {
+fn a_condition_holds_for_a_truth_value_in_any_case_and_for_the_same_number() {
     let sandbox = Sandbox::with_model();
     let people = sandbox.read("applicants.csv");
     let with_truths = (0..).zip(people.lines()).map(|(line, row)| match line {
@@ -435,13 +435,16 @@ fn a_condition_holds_for_a_truth_value_in_any_case() {
     sandbox.write("asked.csv", with_truths.collect::<String>());
     let rows = |condition: &str| {
         let arguments = ["recourse", "a.par", "asked.csv", "--method", "generate", "--where", condition];
-        sandbox.json(&[&arguments[..], &["--out", "ways.csv"]].concat())["rows"].clone()
+        let summary = sandbox.json(&[&arguments[..], &["--out", "ways.csv"]].concat());
+        summary["rows"].as_u64().expect("a number") as usize
     };
     let all = people.lines().count() - 1;
     assert_eq!(
         [rows("asked=true"), rows("asked=True"), rows("asked!=TRUE")],
         [all / 4, all / 4, all - all / 4]
     );
+    assert_eq!(rows("age=40.0"), rows("age=40"));
+    assert_eq!(rows("age=4e1") + rows("age!=040"), all);
 }
 
 #[test]

@@ -85,6 +85,9 @@ fn names_and_values_do_not_steer_the_terminal() {
     let (_, said) = init(&sandbox, &["t.csv", "--ask"], "\n\n\n\n");
     assert!(!said.contains(|found: char| found.is_control() && found != '\n'), "{said:?}");
     assert!(said.contains("of 3: z [2J eal: mid dle (36 %)"), "{said:?}");
+    sandbox.par(&["schema", "init", "t.csv", "--out", "t.toml"]).assert().success();
+    let checked = sandbox.run(&["schema", "check", "t.csv", "t.toml"]);
+    assert!(checked.contains("z [2J eal") && !checked.contains('\u{1b}'), "{checked:?}");
 }
 
 #[test]

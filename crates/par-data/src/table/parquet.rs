@@ -50,7 +50,7 @@ pub(super) fn open(
     if let Some(nested) = fields.iter().find(is_nested) {
         return Err(Error::NestedColumn { origin: Arc::clone(origin), name: nested.name().to_string() });
     }
-    check_compression(&file).map_err(failed)?;
+    check_chunks(&file).map_err(failed)?;
     check_rows(&file).map_err(failed)?;
     let described = metadata.schema_descr();
     for column in described.columns() {
@@ -80,19 +80,25 @@ pub(super) fn open(
     Ok((columns, rows))
 }
 
-/// Refuses columns that are compressed as we do not read them.
-fn check_compression(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
+/// Refuses columns that are compressed as we do not read them, or whose cells are too long on average.
+fn check_chunks(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
     let columns = file.metadata().row_groups().iter().flat_map(|group| group.columns());
     for column in columns {
+        let name = column.column_descr().name();
+        let bytes = column.uncompressed_size() / column.num_values().max(1);
+        if bytes > 2 * MAX_CELL_BYTES as i64 {
+            return Err(ParquetError::General(format!(
+                "column `{name}` has {bytes} bytes a cell, expected at most {MAX_CELL_BYTES}\nhint: drop it"
+            )));
+        }
         let found = match column.compression() {
             Compression::BROTLI(_) => "Brotli",
             Compression::LZO => "LZO",
             _ => continue,
         };
         return Err(ParquetError::General(format!(
-            "column `{}` is compressed by {found}, expected Snappy, gzip, LZ4, Zstandard or nothing\n\
-             hint: write the table with one of these",
-            column.column_descr().name()
+            "column `{name}` is compressed by {found}, expected Snappy, gzip, LZ4, Zstandard or nothing\n\
+             hint: write the table with one of these"
         )));
     }
     Ok(())
@@ -283,7 +289,7 @@ mod tests {
         let error = reader.read_into(&mut batch, 100).expect_err("a long cell");
         assert_eq!(
             error.to_string(),
-            "t.parquet, row 2: cell 1 is longer than 1048576 bytes\nhint: look for a quote that is never closed"
+            "t.parquet, row 2: cell 1 is longer than 1048576 bytes\nhint: shorten it, or drop its column"
         );
         assert!(reader.columns[0].capacity() < 4 * MAX_CELL_BYTES);
     }

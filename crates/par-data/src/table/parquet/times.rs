@@ -1,4 +1,5 @@
-//! Dates and times as text, as pandas writes each to CSV.
+//! Dates and times as text, as pandas mostly writes them to CSV: times of midnight as dates, and times of columns with a zone
+//! in UTC.
 
 use std::io::Write;
 
@@ -15,6 +16,8 @@ const SECONDS_A_DAY: i64 = 86_400;
 const NANOSECONDS_A_SECOND: i64 = 1_000_000_000;
 /// 1970-01-01, in the days of `INT96`.
 const JULIAN_1970: i64 = 2_440_588;
+/// How a time of midnight ends.
+const MIDNIGHT: &str = " 00:00:00";
 
 /// What the whole numbers of a column of times are.
 #[derive(Clone, Copy)]
@@ -59,7 +62,7 @@ impl Times {
     /// Writes a number of the column as a time.
     pub(super) fn write(self, text: &mut Vec<u8>, time: i64) -> Result<(), BadValue> {
         let seconds = time.div_euclid(self.units_a_second);
-        let rest = time.rem_euclid(self.units_a_second) * (NANOSECONDS_A_SECOND / self.units_a_second);
+        let rest = time.rem_euclid(self.units_a_second);
         match self.since {
             Since::Midnight => {
                 let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
@@ -69,11 +72,15 @@ impl Times {
                 }
                 write!(text, "{hours:02}:{minutes:02}:{:02}", seconds % 60)
                     .expect("memory can be written to");
-                write_fraction(text, rest);
+                write_fraction(text, rest, self.units_a_second);
+            }
+            Since::Epoch { is_utc: false } if rest == 0 && seconds % SECONDS_A_DAY == 0 => {
+                write_seconds(text, seconds)?;
+                text.truncate(text.len() - MIDNIGHT.len());
             }
             Since::Epoch { is_utc } => {
                 write_seconds(text, seconds)?;
-                write_fraction(text, rest);
+                write_fraction(text, rest, self.units_a_second);
                 if is_utc {
                     text.extend_from_slice(b"+00:00");
                 }
@@ -87,12 +94,18 @@ impl Times {
 pub(super) fn write_int96(text: &mut Vec<u8>, time: Int96) -> Result<(), BadValue> {
     let [low, high, days] = [time.data()[0], time.data()[1], time.data()[2]];
     let nanoseconds = (u64::from(high) << 32 | u64::from(low)).cast_signed();
-    let seconds = nanoseconds.div_euclid(NANOSECONDS_A_SECOND);
     // Days are a signed number.
     let days = i64::from(days.cast_signed()) - JULIAN_1970;
-    write_seconds(text, days * SECONDS_A_DAY + seconds)?;
-    write_fraction(text, nanoseconds.rem_euclid(NANOSECONDS_A_SECOND));
-    Ok(())
+    let in_nanoseconds =
+        i128::from(days * SECONDS_A_DAY) * i128::from(NANOSECONDS_A_SECOND) + i128::from(nanoseconds);
+    match i64::try_from(in_nanoseconds) {
+        Ok(time) => {
+            let epoch = Since::Epoch { is_utc: false };
+            Times { units_a_second: NANOSECONDS_A_SECOND, since: epoch }.write(text, time)
+        }
+        // Beyond three hundred years fractions of a second do not count.
+        Err(_) => write_seconds(text, days * SECONDS_A_DAY + nanoseconds / NANOSECONDS_A_SECOND),
+    }
 }
 
 /// Writes a number of days since 1970 as a date.
@@ -114,15 +127,12 @@ fn write_seconds(text: &mut Vec<u8>, seconds: i64) -> Result<(), BadValue> {
     Ok(())
 }
 
-/// Writes what is more than whole seconds, if it is, to milli-, micro- or nanoseconds.
-fn write_fraction(text: &mut Vec<u8>, nanoseconds: i64) {
-    let written = match nanoseconds {
-        0 => Ok(()),
-        _ if nanoseconds % 1_000_000 == 0 => write!(text, ".{:03}", nanoseconds / 1_000_000),
-        _ if nanoseconds % 1000 == 0 => write!(text, ".{:06}", nanoseconds / 1000),
-        _ => write!(text, ".{nanoseconds:09}"),
-    };
-    written.expect("memory can be written to");
+/// Writes what is more than whole seconds, if it is.
+fn write_fraction(text: &mut Vec<u8>, units: i64, units_a_second: i64) {
+    if units > 0 {
+        let digits = units_a_second.ilog10() as usize;
+        write!(text, ".{units:0digits$}").expect("memory can be written to");
+    }
 }
 
 fn no_date(found: String) -> BadValue {
