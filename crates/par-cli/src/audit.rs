@@ -31,7 +31,7 @@ pub(crate) struct AuditCommand {
     table: PathBuf,
     #[command(flatten)]
     classifier: ClassifierOptions,
-    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    /// Keep rows with this value in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Print as JSON

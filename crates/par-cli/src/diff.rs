@@ -67,7 +67,7 @@ pub(crate) struct DiffCommand {
     list: usize,
     #[command(flatten)]
     request: RequestArguments,
-    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    /// Keep rows with this value in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Print as JSON

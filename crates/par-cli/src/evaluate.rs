@@ -52,7 +52,7 @@ pub(crate) struct Evaluate {
     table: PathBuf,
     #[command(flatten)]
     classifier: ClassifierOptions,
-    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    /// Keep rows with this value in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Judge by the accepted people of this table, or of the same one: their label is favourable, and the

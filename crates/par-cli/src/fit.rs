@@ -97,7 +97,7 @@ pub(crate) struct Fit {
     /// Most features that a recourse changes, unless there is none with so few [default: 4]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    /// Keep rows with this value in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Print the summary as JSON

@@ -80,7 +80,7 @@ pub(crate) struct Recourse {
     request: RequestArguments,
     #[command(flatten)]
     classifier: ClassifierOptions,
-    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    /// Keep rows with this value in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Keep what is written when interrupted, and go on from what an earlier run with --resume has written

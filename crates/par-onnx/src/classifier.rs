@@ -236,6 +236,16 @@ impl OnnxClassifier {
 }
 
 impl Source {
+    /// The texts that it tells apart, if it reads texts.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let (one, pairs): (Option<&String>, &[(String, f32)]) = match self.steps.first() {
+            Some(Step::EqualsText(text)) => (Some(text), &[]),
+            Some(Step::LookupText(pairs, _)) => (None, pairs),
+            _ => (None, &[]),
+        };
+        one.into_iter().chain(pairs.iter().map(|(text, _)| text)).map(String::as_str)
+    }
+
     /// The number for an input. A text gives NaN unless a step expects it.
     pub fn number(&self, input: Value<'_>) -> f32 {
         let mut steps = self.steps.iter();

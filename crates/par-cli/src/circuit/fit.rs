@@ -40,7 +40,7 @@ pub(crate) struct CircuitFit {
     /// What the columns mean
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    /// Keep rows with this value in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Leave a column out

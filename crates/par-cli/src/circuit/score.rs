@@ -35,7 +35,7 @@ pub(crate) struct Score {
     circuit: PathBuf,
     /// CSV, plain or gzipped, or Parquet if the program is built for it; with column names if the training table had them, in any order
     table: PathBuf,
-    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    /// Keep rows with this value in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Write line and log-likelihoods of every row as CSV, `-` for standard output

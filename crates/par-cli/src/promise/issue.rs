@@ -57,7 +57,7 @@ pub(crate) struct Issue {
     /// One person: the value in the schema's id column, or the number of the row (from 1) if the schema has none
     #[arg(long, value_name = "ROW", conflicts_with = "conditions")]
     id: Option<String>,
-    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    /// Keep rows with this value in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     #[command(flatten)]

@@ -163,6 +163,7 @@ impl ExternalClassifier {
         let graph = Graph::from_bytes(&file)?;
         let encoding = inputs.encoding(discretizer.schema(), graph.inputs())?.of_rows(discretizer)?;
         let onnx = graph.classifier(&encoding.widths(), &inputs.choice(scale)?)?;
+        let encoding = encoding.of_sources(onnx.sources());
         let onnx = match scale {
             ScoreScale::Probability => onnx,
             ScoreScale::Number { spread, side: Side::AtLeast, .. } => onnx.scaled(1.0 / spread),

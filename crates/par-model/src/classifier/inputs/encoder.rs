@@ -34,8 +34,22 @@ enum CellEncoder {
     OneHot(CategoryIndex, Vec<String>),
     /// The code.
     Label(CategoryIndex, Vec<String>),
-    /// A category as it is listed, however the cell writes it; any other cell as it is.
-    Text(CategoryIndex, Vec<String>),
+    /// What the classifier tells apart, or a category as it is listed, however the cell writes it; any other cell as it is.
+    Text { known: Texts, categories: Texts },
+}
+
+/// Texts, found by a cell that is the same, or the same number or truth value.
+#[derive(Clone, Debug, Default)]
+struct Texts(CategoryIndex, Vec<String>);
+
+impl Texts {
+    fn new(texts: &[String]) -> Self {
+        Self(CategoryIndex::new(texts), texts.to_vec())
+    }
+
+    fn find(&self, cell: &str) -> Option<&str> {
+        self.0.code(cell).map(|code| self.1[usize::from(code)].as_str())
+    }
 }
 
 /// The value of a missing cell.
@@ -95,9 +109,12 @@ impl EncodedColumn {
             code => Ok(code),
         };
         let code = match &self.encoder {
-            CellEncoder::Text(index, listed) => {
-                let written = index.code(text).map_or(text, |code| &listed[usize::from(code)]);
-                return Ok(Value::Text(written));
+            CellEncoder::Text { known, categories } => {
+                let as_listed = || {
+                    let listed = categories.find(text).unwrap_or(text);
+                    known.find(listed).unwrap_or(listed)
+                };
+                return Ok(Value::Text(known.find(text).unwrap_or_else(as_listed)));
             }
             CellEncoder::Scale { shift, divide } => {
                 let Some(number) = number(feature, cell)? else {
@@ -128,7 +145,7 @@ impl EncodedColumn {
             CellEncoder::ZeroOne(_)
             | CellEncoder::OneHot(..)
             | CellEncoder::Label(..)
-            | CellEncoder::Text(..) => None,
+            | CellEncoder::Text { .. } => None,
         }
     }
 
@@ -156,13 +173,22 @@ impl EncodedColumn {
         (scaled.is_finite() && (number as f32).is_finite()).then_some(scaled)
     }
 
+    /// Learns which texts the classifier tells apart. More than there are codes for would be no categories.
+    pub(super) fn know(&mut self, texts: &[String]) {
+        if let CellEncoder::Text { known, .. } = &mut self.encoder
+            && texts.len() < usize::from(Code::MAX)
+        {
+            *known = Texts::new(texts);
+        }
+    }
+
     /// Learns the categories of the training rows; all their values must have one at the places.
     pub(super) fn learn(&mut self, schema: &Schema, domain: &Domain) -> Result<(), ColumnProblem> {
         let feature = &schema.features()[self.feature];
         let numbers: Vec<f64> = match domain {
             Domain::Categories { values, .. } => {
-                if let CellEncoder::Text(..) = self.encoder {
-                    self.encoder = CellEncoder::text(values);
+                if let CellEncoder::Text { categories, .. } = &mut self.encoder {
+                    *categories = Texts::new(values);
                 }
                 return values.iter().try_for_each(|value| self.refuse_uncovered(schema, value));
             }
@@ -170,7 +196,7 @@ impl EncodedColumn {
             Domain::Bins { edges, medians, .. } => [&edges[..], medians].concat(),
         };
         let is_in_bins = matches!(domain, Domain::Bins { .. });
-        if is_in_bins && !matches!(self.encoder, CellEncoder::Scale { .. } | CellEncoder::Text(..)) {
+        if is_in_bins && !matches!(self.encoder, CellEncoder::Scale { .. } | CellEncoder::Text { .. }) {
             let (feature, form) = (feature.name.clone(), self.form);
             return Err(ColumnProblem::NotCategories { feature, kind: "divided into bins", form });
         }
@@ -257,12 +283,8 @@ impl CellEncoder {
                 Self::OneHot(CategoryIndex::new(&listed), listed)
             }
             Form::Label { values } => Self::Label(CategoryIndex::new(values), values.clone()),
-            Form::Text => Self::text(&feature.values),
+            Form::Text => Self::Text { known: Texts::default(), categories: Texts::new(&feature.values) },
         })
-    }
-
-    fn text(categories: &[String]) -> Self {
-        Self::Text(CategoryIndex::new(categories), categories.to_vec())
     }
 
     /// The categories that the file lists.
@@ -287,7 +309,7 @@ impl Missing {
             return match encoder {
                 CellEncoder::OneHot(..) => Ok(Some(Self::Number(0.0))),
                 _ if !feature.missing => Ok(None),
-                CellEncoder::Text(..) => unsaid("\"nan\""),
+                CellEncoder::Text { .. } => unsaid("\"nan\""),
                 CellEncoder::ZeroOne(_) => unsaid("0"),
                 _ if kind == InputKind::Integer => unsaid("-1"),
                 CellEncoder::Scale { .. } | CellEncoder::Label(..) => unsaid("\"nan\""),
@@ -297,8 +319,8 @@ impl Missing {
             Err(ColumnProblem::MissingKind { feature: name(), found: filler.to_string(), expected })
         };
         match (encoder, filler) {
-            (CellEncoder::Text(..), Plain::Text(text)) => return Ok(Some(Self::Text(text.clone()))),
-            (CellEncoder::Text(..), Plain::Number(_)) => return refuse("a text"),
+            (CellEncoder::Text { .. }, Plain::Text(text)) => return Ok(Some(Self::Text(text.clone()))),
+            (CellEncoder::Text { .. }, Plain::Number(_)) => return refuse("a text"),
             (CellEncoder::OneHot(index, _) | CellEncoder::Label(index, _), Plain::Text(text)) => {
                 if let Some(code) = index.code(text.trim()) {
                     return Ok(Some(Self::Category(code)));

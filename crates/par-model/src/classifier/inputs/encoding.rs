@@ -1,7 +1,9 @@
 //! Turns cells into the inputs of a classifier.
 
+use std::collections::BTreeSet;
+
 use par_data::{CellError, Discretizer, Schema};
-use par_onnx::{Input, Value};
+use par_onnx::{Input, Source, Value};
 
 use super::Entry;
 use super::encoder::EncodedColumn;
@@ -141,6 +143,19 @@ impl Encoding {
             })?;
         }
         Ok(self)
+    }
+
+    /// The same for a classifier with these sources: a text is passed as it tells it apart.
+    #[must_use]
+    pub fn of_sources(mut self, sources: &[Source]) -> Self {
+        let mut texts = vec![BTreeSet::new(); self.columns.len()];
+        for source in sources {
+            texts[self.places[source.input].column].extend(source.texts().map(String::from));
+        }
+        for (column, texts) in self.columns.iter_mut().zip(texts) {
+            column.know(&texts.into_iter().collect::<Vec<_>>());
+        }
+        self
     }
 
     /// The features that the classifier does not read.

@@ -2,7 +2,7 @@ mod refusals;
 
 use par_data::schema::Side;
 use par_data::{CellError, Discretizer, DiscretizerConfig, Schema, Table, TableOptions};
-use par_onnx::{Decision, Input, InputKind, Scale, ScoreChoice, Value};
+use par_onnx::{Decision, Input, InputKind, Scale, ScoreChoice, Source, Step, Value};
 
 use super::{Encoding, Inputs, InputsError};
 use crate::scale::ScoreScale;
@@ -209,6 +209,27 @@ fn categories_are_passed_as_they_are_listed() {
     assert_eq!(
         ["True", "true", "FALSE", "Ulm"].map(|cell| town.value(0, cell)),
         ["True", "True", "False", "Ulm"].map(|text| Ok(Value::Text(text)))
+    );
+}
+
+/// It was trained on a table in which they were written in another way.
+#[test]
+fn texts_are_passed_as_the_classifier_tells_them_apart() {
+    let step = |text: &str| Step::EqualsText(text.to_string());
+    let source = |text: &str| Source { input: 0, steps: vec![step(text)] };
+    let grade = encoded(r#"{ feature = "grade", as = "text" }"#, InputKind::Text).expect("it fits");
+    let grade = grade.of_sources(&["1.0", "2.0", "True"].map(source));
+    assert_eq!(
+        ["1", "2", "3.0", "true", "x"].map(|cell| grade.value(0, cell)),
+        ["1.0", "2.0", "3", "True", "x"].map(|text| Ok(Value::Text(text)))
+    );
+    let pairs = vec![("1".to_string(), 0.5), ("1.0".to_string(), 1.5)];
+    let both = Source { input: 0, steps: vec![Step::LookupText(pairs, 0.0)] };
+    let grade = encoded(r#"{ feature = "grade", as = "text" }"#, InputKind::Text).expect("it fits");
+    let grade = grade.of_sources(&[both]);
+    assert_eq!(
+        ["1", "1.0", "1.00"].map(|cell| grade.value(0, cell)),
+        ["1", "1.0", "1"].map(|text| Ok(Value::Text(text)))
     );
 }
 
