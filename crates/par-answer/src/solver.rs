@@ -595,8 +595,8 @@ impl Solver<'_> {
     }
 
     /// For a person without a way after the usual search: looks for the fewest changes within `changes`, by local search,
-    /// from what is known, and accepted as written. Keeps all solutions with at most as many changes as `changes` starts with; of others, only those
-    /// with the fewest. If it finds nothing, an exact search may begin from nothing.
+    /// from what is known and accepted as written. Keeps all solutions with at most as many changes as `changes` starts
+    /// with; of others, only those with the fewest. If it finds nothing, an exact search may begin from nothing.
     fn search_deeper(
         &mut self,
         person: Person<'_>,

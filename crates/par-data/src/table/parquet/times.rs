@@ -1,5 +1,5 @@
-//! Dates and times as text, as pandas mostly writes them to CSV: times of midnight as dates, and times of columns with a zone
-//! in UTC.
+//! Dates and times as text, as pandas mostly writes them to CSV: times of midnight as dates, and times of columns with a
+//! zone in UTC.
 
 use std::io::Write;
 
