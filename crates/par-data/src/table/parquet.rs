@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use parquet::basic::{Compression, Repetition};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use self::column::ColumnCells;
@@ -82,7 +83,7 @@ pub(super) fn open(
 
 /// Refuses columns that are compressed as we do not read them, or whose cells are too long on average.
 fn check_chunks(file: &SerializedFileReader<File>) -> Result<(), ParquetError> {
-    let columns = file.metadata().row_groups().iter().flat_map(|group| group.columns());
+    let columns = file.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
     for column in columns {
         let name = column.column_descr().name();
         let bytes = column.uncompressed_size() / column.num_values().max(1);
