@@ -46,7 +46,7 @@ async function enterDenied(page, [number, category, unknown] = NAMES) {
   await answered(page);
   await page.getByRole("button", { name: "Enter a person" }).click();
   await field(page, number).locator("input").first().fill(DENIED[0]);
-  await field(page, category).locator(`.choices input[value="${DENIED[1]}"]`).check({ force: true });
+  await field(page, category).locator(`.choices input[value="${DENIED[1]}"]`).check();
   await field(page, unknown).locator("input").first().fill(DENIED[2]);
   await page.waitForLoadState("networkidle");
   await page.locator("#ways .card").first().waitFor();

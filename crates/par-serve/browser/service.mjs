@@ -150,7 +150,7 @@ export async function enter(page, row) {
     const number = control.locator(".number input");
     if (await list.count()) await list.selectOption(value);
     else if (await number.count()) await number.fill(value);
-    else await control.locator(`.choices input[value="${value}"]`).check({ force: true });
+    else await control.locator(`.choices input[value="${value}"]`).check();
   }
   await answered(page);
 }
