@@ -73,7 +73,7 @@ use serde::{Deserialize, Serialize};
 pub use draft::{Decision, Draft, DraftOptions, Question, quoted, roc_area, suspicions};
 pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes};
 pub use label::{FavourableError, Goal, Label, Side};
-pub use parse::{is_same_truth, parse_number, same_numbers};
+pub use parse::{is_same_truth, parse_number, position_of, same_numbers};
 pub use permitted::Permitted;
 pub use problem::{SchemaError, SchemaProblem};
 pub use relation::{AcceptRule, Condition, Formula, Move, Relation, Rule};

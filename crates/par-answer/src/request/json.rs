@@ -1,6 +1,6 @@
 //! Reads rows and options from JSON. A problem has the place of the value, what was found and what was expected.
 
-use par_data::schema::{is_same_truth, parse_months, parse_number};
+use par_data::schema::{parse_months, parse_number, position_of};
 use par_data::{Domain, Feature, Limits, Permitted, Schema, suggest};
 use par_model::{Model, Order};
 use serde_json::{Map, Value};
@@ -410,9 +410,7 @@ fn category(model: &Model, position: usize, value: &Value) -> Option<String> {
 
 /// `true` and `false` as the only category that says so spells it.
 pub fn spelled(known: &[String], truth: bool) -> Option<&String> {
-    let truth = if truth { "true" } else { "false" };
-    let mut same = known.iter().filter(|known| is_same_truth(known, truth));
-    known.iter().find(|known| *known == truth).or_else(|| same.next().filter(|_| same.next().is_none()))
+    position_of(known, if truth { "true" } else { "false" }).map(|position| &known[position])
 }
 
 /// The values that a cell may have, in words.

@@ -56,9 +56,11 @@ impl<'a, T: Real> FlowBlock<'a, T> {
     /// lifted, so that those of thousands of variables have room.
     pub(crate) fn add(&mut self, rows: &[Code], last: bool) -> Lanes<Option<f64>> {
         let (plan, width) = (self.plan, self.plan.tables.len());
+        let count = rows.len() / width;
+        self.set_lifts(count);
         self.hard.values(rows);
         if last {
-            self.lift(rows.len() / width);
+            self.lift(count);
         }
         let roots = self.hard.values[plan.root];
         let mut held = [false; LANES];
@@ -83,19 +85,13 @@ impl<'a, T: Real> FlowBlock<'a, T> {
                 break;
             }
         }
-        let log_value = |lane: usize| {
-            let log_lift = if last { self.log_lifts[lane] } else { 0.0 };
-            roots[lane].into().ln() - width as f64 * log_lift
-        };
+        let log_value = |lane: usize| roots[lane].into().ln() - width as f64 * self.log_lifts[lane];
         std::array::from_fn(|lane| held[lane].then(|| log_value(lane)))
     }
 
     /// Multiplies all leaves of each row by a number for which its value has room, if there is one.
     fn lift(&mut self, rows: usize) {
         let step = LIFT / self.plan.tables.len() as f64;
-        if self.log_lifts.iter().any(|log_lift| *log_lift != 0.0) {
-            self.evaluate_lifted(rows);
-        }
         for _ in 0..MOST_LIFTS {
             let roots = self.hard.values[self.plan.root];
             let mut is_changed = false;
@@ -107,14 +103,15 @@ impl<'a, T: Real> FlowBlock<'a, T> {
             if !is_changed {
                 return;
             }
-            self.evaluate_lifted(rows);
+            self.set_lifts(rows);
+            self.hard.evaluate();
         }
     }
 
-    fn evaluate_lifted(&mut self, rows: usize) {
+    fn set_lifts(&mut self, rows: usize) {
         let lift = |lane: usize| if lane < rows { self.log_lifts[lane].exp() } else { 1.0 };
-        self.hard.lifts = Some(std::array::from_fn(|lane| T::rounded(lift(lane))));
-        self.hard.evaluate();
+        let is_lifted = self.log_lifts.iter().any(|log_lift| *log_lift != 0.0);
+        self.hard.lifts = is_lifted.then(|| std::array::from_fn(|lane| T::rounded(lift(lane))));
     }
 
     /// The sums.

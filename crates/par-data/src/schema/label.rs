@@ -1,6 +1,6 @@
 //! The column that the classifier predicts, and what a person wants of it.
 
-use super::{is_same_truth, parse_number};
+use super::{parse_number, position_of};
 use crate::error::CellError;
 use crate::suggest::suggest;
 
@@ -97,7 +97,7 @@ impl Label {
         if let Some(goal) = &self.goal {
             return Err(FavourableError::Number { side: goal.side.key() });
         }
-        let position = |name: &str| class_named(&self.classes, name.trim());
+        let position = |name: &str| position_of(&self.classes, name.trim());
         let mut favourable = Vec::new();
         for name in names.iter().map(AsRef::as_ref) {
             let parts = if position(name).is_some() { vec![name] } else { name.split(',').collect() };
@@ -141,7 +141,7 @@ impl Label {
         if let Some(goal) = &self.goal {
             return self.number(cell).map(|number| usize::from(goal.side.reaches(number, goal.bound)));
         }
-        class_named(&self.classes, cell.trim()).ok_or_else(|| CellError::UnknownClass {
+        position_of(&self.classes, cell.trim()).ok_or_else(|| CellError::UnknownClass {
             column: self.column.clone(),
             found: cell.to_string(),
             known: self.classes.clone(),
@@ -220,20 +220,6 @@ impl Side {
             Self::AtMost => number <= bound,
         }
     }
-}
-
-/// The class with this text, or the only one that is the same number or truth value.
-pub(super) fn class_named<T: AsRef<str>>(classes: &[T], text: &str) -> Option<usize> {
-    let classes = || classes.iter().map(AsRef::as_ref);
-    let named = classes().position(|class| class == text);
-    named.or_else(|| {
-        let is_same = |class: &str| match parse_number(text) {
-            Some(number) => parse_number(class) == Some(number),
-            None => is_same_truth(class, text),
-        };
-        let mut same = (0..).zip(classes()).filter(|(_, class)| is_same(class));
-        same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
-    })
 }
 
 #[cfg(test)]

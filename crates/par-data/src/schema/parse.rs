@@ -241,6 +241,20 @@ pub fn is_same_truth(a: &str, b: &str) -> bool {
     ["true", "false"].iter().any(|truth| truth.eq_ignore_ascii_case(a) && truth.eq_ignore_ascii_case(b))
 }
 
+/// The position of the value with this text, or of the only one that is the same number or truth value.
+pub fn position_of<T: AsRef<str>>(values: &[T], text: &str) -> Option<usize> {
+    let values = || values.iter().map(AsRef::as_ref);
+    let named = values().position(|value| value == text);
+    named.or_else(|| {
+        let is_same = |value: &str| match parse_number(text) {
+            Some(number) => parse_number(value) == Some(number),
+            None => is_same_truth(value, text),
+        };
+        let mut same = (0..).zip(values()).filter(|(_, value)| is_same(value));
+        same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
+    })
+}
+
 /// Pairs of different texts that are the same number, such as `01` and `1`: neighbours in the order of the
 /// numbers.
 pub fn same_numbers<T: AsRef<str>>(texts: &[T]) -> Vec<[&str; 2]> {

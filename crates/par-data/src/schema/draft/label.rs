@@ -4,7 +4,7 @@ use super::profile::{MAX_DISTINCT, Profile};
 use super::sample::SampledCell;
 use super::{DraftOptions, lexicon, names, quoted};
 use crate::error::Error;
-use crate::schema::label::class_named;
+use crate::schema::parse::position_of;
 use crate::schema::{Goal, Label};
 
 /// Largest number of classes of a label.
@@ -132,7 +132,7 @@ fn likely_column(profiles: &[Profile], favourable: &[String]) -> Option<(usize, 
             && profile.missing == 0
             && !profile.is_row_role()
             && favourable.iter().all(|found| {
-                let is_value = |name: &str| class_named(&values, name.trim()).is_some();
+                let is_value = |name: &str| position_of(&values, name.trim()).is_some();
                 is_value(found) || found.split(',').all(is_value)
             })
     };
